@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <set>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/content_hash.h"
+#include "base/file_system.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Result<int> Half(int x) {
+  if (x % 2 != 0) {
+    return Error(ErrorCode::kInvalidArgument, "odd");
+  }
+  return x / 2;
+}
+
+Result<int> Quarter(int x) {
+  OPTIML_ASSIGN(const int half, Half(x));
+  OPTIML_TRY(Half(half));
+  return half / 2;
+}
+
+TEST(Result, AssignAndTryReturnTheFirstError) {
+  EXPECT_EQ(*Quarter(8), 2);
+  EXPECT_EQ(Quarter(7).error().message(), "odd");
+  EXPECT_EQ(Quarter(6).error().message(), "odd");
+  EXPECT_EQ(Error(ErrorCode::kIo, "b").WithContext("a").message(), "a: b");
+}
+
+TEST(CheckDeathTest, StopsTheProgramWithTheReason) {
+  EXPECT_DEATH(OPTIML_CHECK(1 == 2, "arithmetic broke"), "arithmetic broke");
+}
+
+TEST(ContentHash, IsSha256AndRoundTrips) {
+  // The test vector of FIPS 180-2, appendix B.1.
+  const ContentHash hash = ContentHash::Of(std::string_view("abc"));
+  EXPECT_EQ(hash.Hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(*ContentHash::Parse(hash.Hex()), hash);
+  EXPECT_FALSE(ContentHash::Parse("12").has_value());
+  EXPECT_FALSE(ContentHash::Parse(std::string(64, 'G')).has_value());
+}
+
+TEST(ContentHash, FieldsDoNotRunTogether) {
+  EXPECT_NE(ContentHasher().Add("ab").Add("c").Finish(),
+            ContentHasher().Add("a").Add("bc").Finish());
+}
+
+TEST(Rng, IsReproducibleAndBounded) {
+  Rng a(7);
+  Rng b(7);
+  std::set<uint64_t> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t value = a.NextBelow(10);
+    EXPECT_EQ(value, b.NextBelow(10));
+    EXPECT_LT(value, 10u);
+    seen.insert(value);
+  }
+  EXPECT_EQ(seen.size(), 10u);
+  b.SkipTo(5);
+  Rng c(7);
+  for (int i = 0; i < 5; ++i) {
+    c.Next();
+  }
+  EXPECT_EQ(b.Next(), c.Next());
+}
+
+TEST(Files, WriteIsAtomicAndErrorsNameThePath) {
+  const auto folder = TemporaryDirectory::Create("optiml-test-");
+  ASSERT_TRUE(folder.has_value());
+  const fs::path file = folder->path() / "a.txt";
+  ASSERT_TRUE(WriteFileAtomically(file, "one").has_value());
+  ASSERT_TRUE(WriteFileAtomically(file, "two").has_value());
+  EXPECT_EQ(*ReadFile(file), "two");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder->path()), fs::directory_iterator()), 1);
+  EXPECT_THAT(ReadFile(folder->path() / "none").error().message(), HasSubstr("none"));
+  EXPECT_EQ(ReadFile(folder->path() / "none").error().code(), ErrorCode::kNotFound);
+  EXPECT_FALSE(WriteFileAtomically(folder->path() / "no/such/folder", "x").has_value());
+  EXPECT_FALSE(ReadFile(file, 2).has_value());
+}
+
+TEST(Files, AFullDiskLeavesTheOldFileAndNoTemporary) {
+  const auto folder = TemporaryDirectory::Create("optiml-test-");
+  ASSERT_TRUE(folder.has_value());
+  const fs::path file = folder->path() / "a.txt";
+  ASSERT_TRUE(WriteFileAtomically(file, "old").has_value());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit tight{1024, before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  const auto written = WriteFileAtomically(file, std::string(1 << 20, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_FALSE(written.has_value());
+  EXPECT_EQ(*ReadFile(file), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder->path()), fs::directory_iterator()), 1);
+}
+
+TEST(Files, ATemporaryDirectoryEndsWithItsOwner) {
+  fs::path path;
+  {
+    auto folder = TemporaryDirectory::Create("optiml-test-");
+    ASSERT_TRUE(folder.has_value());
+    path = folder->path();
+    const TemporaryDirectory moved = *std::move(folder);
+    EXPECT_TRUE(fs::exists(path));
+  }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+ProcessRequest Shell(const std::string& script) {
+  ProcessRequest request;
+  request.argv = {"sh", "-c", script};
+  return request;
+}
+
+TEST(Process, CollectsOutputAndExitCode) {
+  ProcessRequest request = Shell("cat; echo err >&2; exit 7");
+  request.standard_input = std::string(1 << 20, 'x');
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->exit_code, 7);
+  EXPECT_EQ(outcome->standard_output.size(), size_t{1} << 20);
+  EXPECT_EQ(outcome->standard_error, "err\n");
+}
+
+TEST(Process, KillsTheWholeGroupAtTheTimeLimit) {
+  ProcessRequest request = Shell("sleep 100 & sleep 100");
+  request.limits.wall_time = std::chrono::milliseconds(200);
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(outcome->timed_out);
+  EXPECT_LT(outcome->wall_time, std::chrono::seconds(20));
+}
+
+TEST(Process, ADetachedGrandchildDoesNotHoldTheCaller) {
+  ProcessRequest request = Shell("sleep 100 & echo done");
+  request.limits.wall_time = std::chrono::seconds(50);
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->standard_output, "done\n");
+  EXPECT_LT(outcome->wall_time, std::chrono::seconds(20));
+}
+
+TEST(Process, ReportsSignalsAndMissingPrograms) {
+  const auto outcome = RunProcess(Shell("kill -SEGV $$"));
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->signal, SIGSEGV);
+  ProcessRequest missing;
+  missing.argv = {"no-such-program-anywhere"};
+  EXPECT_THAT(RunProcess(missing).error().message(), HasSubstr("no-such-program-anywhere"));
+}
+
+TEST(Process, LimitsItsOutput) {
+  ProcessRequest request = Shell("head -c 3000000 /dev/zero");
+  request.limits.output_bytes = 1000;
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(outcome->output_truncated);
+  EXPECT_EQ(outcome->standard_output.size(), 1000u);
+}
+
+TEST(Process, DoesNotLeakTheEnvironment) {
+  setenv("OPTIML_TEST_SECRET", "hunter2", 1);
+  const auto outcome = RunProcess(Shell("env"));
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_THAT(outcome->standard_output, Not(HasSubstr("hunter2")));
+}
+
+TEST(Sandbox, HidesTheHomeAndTheNetworkAndKeepsTheSystemReadOnly) {
+  ASSERT_TRUE(SandboxAvailable().has_value()) << SandboxAvailable().error().message();
+  const auto folder = TemporaryDirectory::Create("optiml-test-");
+  ASSERT_TRUE(folder.has_value());
+  ProcessRequest request = Shell(
+      "ls /home /root 2>/dev/null; touch /usr/x 2>/dev/null && echo wrote; cat /proc/net/route | "
+      "wc -l; touch '" +
+      (folder->path() / "ok").string() + "'");
+  request.sandbox = Sandbox{{}, {folder->path()}};
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->standard_output, "1\n") << "only the header of the routing table";
+  EXPECT_TRUE(fs::exists(folder->path() / "ok"));
+}
+
+}  // namespace
+}  // namespace optiml
