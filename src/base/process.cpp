@@ -70,7 +70,7 @@ std::vector<std::string> SandboxedArgv(const ProcessRequest& request, const std:
                                    "/dev",
                                    "--tmpfs",
                                    "/tmp",
-                                   XX "--ro-bind-try",
+                                   "--ro-bind-try",
                                    "/etc/ld.so.cache",
                                    "/etc/ld.so.cache"};
   for (const char* folder : {"/lib", "/lib64", "/bin", "/sbin", "/lib32", "/libx32"}) {
