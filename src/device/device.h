@@ -1,0 +1,104 @@
+#ifndef OPTIML_DEVICE_DEVICE_H_
+#define OPTIML_DEVICE_DEVICE_H_
+
+// Device: what executes a LaunchPlan of an Artifact. The emulator is one, a GPU worker another;
+// fake_device.h is for tests.
+//
+// A kernel that faults, hangs or meets an unsupported instruction is a value (RunOutcome); a device
+// that is lost or cannot be opened is an Error. Threads: one call at a time, unless Capabilities
+// says otherwise.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/artifact.h"
+#include "core/evaluation.h"
+#include "core/launch_plan.h"
+#include "core/metrics.h"
+
+namespace optiml {
+
+struct Capabilities {
+  bool measures_time = false;  // false: Time() predicts
+  bool checks_memory = false;  // out of bounds, initialisation, races
+  bool counts = false;         // Profile() works
+  bool concurrent_calls = false;
+};
+
+struct DeviceInfo {
+  std::string name;          // "H200 (emulated)", "NVIDIA H200"
+  std::string architecture;  // "sm_90"
+  int multiprocessors = 0;
+  uint64_t shared_bytes_per_block_limit = 0;  // opt-in limit
+  uint64_t l2_bytes = 0;
+  double dram_bytes_per_s = 0;  // pin bandwidth
+  double fp32_flops_per_s = 0;  // with FMA as two
+  // Stated relative error of Time(), as a factor: predictions of a gain below it prove nothing. 1
+  // when measured.
+  double prediction_error_factor = 1;
+  Capabilities capabilities;
+};
+
+// Contents of one plan buffer that belongs to an argument. Guard bands are the device's business:
+// it surrounds every buffer with a band of poison and reports writes into it as a Finding ("out of
+// bounds").
+struct BufferContents {
+  std::vector<std::byte> bytes;  // empty: poisoned with `poison`
+  bool read_only = false;        // a write is a Finding ("read-only violation")
+  uint8_t poison = 0xA5;         // bytes of unwritten memory; see kPoisonBytes in verify/
+};
+
+enum class CheckLevel {
+  kBounds,  // out of bounds and misaligned only
+  kFull,    // and initialisation, shared-memory races, divergent barriers
+};
+
+struct RunRequest {
+  const Artifact* artifact = nullptr;
+  const LaunchPlan* plan = nullptr;
+  std::vector<BufferContents>
+      buffers;  // one for each plan buffer with argument >= 0, by buffer index order of the plan
+  CheckLevel checks = CheckLevel::kBounds;
+  uint64_t step_limit =
+      uint64_t{20'000'000'000};  // thread instructions of the whole plan (emulator)
+  std::chrono::milliseconds time_limit{60'000};
+};
+
+enum class RunStatus { kCompleted, kFault, kUnsupported, kTimedOut, kDeadlock };
+
+struct RunOutcome {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;                           // when not completed, and for the first finding
+  std::vector<Finding> findings;                // empty for an honest kernel
+  std::vector<std::vector<std::byte>> buffers;  // contents afterwards, in the request's order
+  std::string printed;                          // what the kernel printed, cut at a limit
+};
+
+// A time, or why there is none.
+struct TimeOutcome {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+  Timing timing;    // shape is left empty for the caller
+  Profile profile;  // what was counted on the way; empty when the device does not count
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& Info() const = 0;
+  // Executes the plan once, all of it.
+  virtual Result<RunOutcome> Run(const RunRequest& request) = 0;
+  // Time of the plan; measured or predicted as Info() says. Contents matter (data-dependent
+  // kernels).
+  virtual Result<TimeOutcome> Time(const RunRequest& request) = 0;
+};
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_DEVICE_H_

@@ -1,0 +1,209 @@
+#ifndef OPTIML_FRONTEND_AST_H_
+#define OPTIML_FRONTEND_AST_H_
+
+// The syntax tree of one .cu file as the rest of the project sees it: Clang's tree after macros
+// were expanded, names resolved, implicit conversions made explicit and templates instantiated,
+// reduced to what kernels and launchers use. Only frontend/clang_*.cpp include Clang; the launcher
+// interpreter and the rewrites read this tree.
+//
+// What has no node here becomes an kUnsupported expression or statement that carries its text and
+// line: whoever executes or lifts it refuses, by name; a file is never refused for code that nobody
+// needs.
+//
+// Nodes are immutable after parsing and shared; a SourceUnit owns its text.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace optiml::ast {
+
+// Byte offsets into the unit's text, half open.
+struct TextRange {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  bool in_macro =
+      false;  // some of it was spelled by a macro: the text cannot be replaced piecewise
+};
+
+enum class TypeKind {
+  kVoid,
+  kBool,
+  kInt,      // bits, is_signed
+  kFloat,    // bits 16 (__half; is_bfloat for __nv_bfloat16), 32, 64; 8 with text for fp8
+  kPointer,  // element
+  kArray,    // element, count (-1: unknown, extern __shared__ x[])
+  kVector,   // float4, int2, ...: element, count
+  kDim3,
+  kStruct,  // text, size_bytes
+  kOther,   // text: cudaStream_t, cudaError_t, std:: types ...
+};
+
+struct Type;
+using TypePtr = std::shared_ptr<const Type>;
+
+struct Type {
+  TypeKind kind = TypeKind::kVoid;
+  int bits = 0;
+  bool is_signed = false;
+  bool is_bfloat = false;
+  bool is_const = false;
+  bool is_restrict = false;  // pointers
+  bool is_reference = false;
+  int64_t count = 0;
+  uint64_t size_bytes = 0;  // sizeof; 0 when incomplete
+  TypePtr element;
+  std::string text;  // as CUDA C++ spells it after typedefs were resolved: "const float *"
+};
+
+enum class ExprKind {
+  kIntLiteral,     // int_value (also characters, enumerators and folded sizeof)
+  kFloatLiteral,   // float_value; text as spelled ("1e-5f")
+  kBoolLiteral,    // int_value 0 or 1
+  kStringLiteral,  // text without quotes
+  kNull,
+  kVariable,     // variable (see Variable::id), name
+  kFunction,     // a function named as a value: function, name (name expression of a kernel)
+  kBuiltin,      // name: "threadIdx.x", "blockDim.y", "warpSize"
+  kSubscript,    // operands: base, index
+  kDereference,  // operands: pointer
+  kAddressOf,    // operands: lvalue
+  kMember,       // operands: base; name
+  kUnary,        // op: "-" "!" "~" "+"
+  kBinary,  // op: "+" "-" "*" "/" "%" "<<" ">>" "&" "|" "^" "<" "<=" ">" ">=" "==" "!=" "&&" "||"
+            // ","
+  kAssign,  // op: "=" "+=" "-=" ...; operands: target, value
+  kIncrement,    // op: "++x" "x++" "--x" "x--"
+  kConditional,  // operands: condition, then, else
+  kCast,         // operands: value; type is the target; is_implicit
+  kCall,        // name (qualified), function (or -1); operands: arguments; text: template arguments
+                // ("<float>" or "")
+  kMethodCall,  // operands: object, arguments ...; name
+  kConstruct,   // type; operands: arguments (dim3(x, y) has 1 to 3)
+  kInitList,    // operands
+  kLaunch,  // name: name expression; function; operands: grid, block, dynamic shared bytes, stream,
+            // arguments ...
+  kLambda,  // function: its body
+  kUnsupported,  // text; name: what it is
+};
+
+struct Expr;
+using ExprPtr = std::shared_ptr<const Expr>;
+
+struct Expr {
+  ExprKind kind = ExprKind::kUnsupported;
+  TypePtr type;  // of the value; never null
+  int line = 0;  // 1-based, in the file (of the expansion, for macros)
+  TextRange range;
+  std::string op;
+  std::string name;
+  std::string text;
+  int64_t int_value = 0;
+  double float_value = 0;
+  int variable = -1;
+  int function = -1;
+  bool is_implicit = false;
+  std::vector<ExprPtr> operands;
+};
+
+enum class StmtKind {
+  kBlock,       // children
+  kDeclare,     // variables (ids, in order)
+  kExpression,  // expr
+  kIf,          // expr; children: then [, else]; init in variables
+  kFor,  // children: init (kDeclare, kExpression or an empty kBlock), body; expr: condition (may be
+         // null); step
+  kWhile,   // expr; children: body
+  kDo,      // expr; children: body
+  kSwitch,  // expr; children: cases
+  kCase,    // cases: int_values; is_default; children: statements up to the next case (fall through
+            // is explicit)
+  kReturn,  // expr (may be null)
+  kBreak,
+  kContinue,
+  kAsm,          // text
+  kUnsupported,  // text; name
+};
+
+struct Stmt;
+using StmtPtr = std::shared_ptr<const Stmt>;
+
+struct Stmt {
+  StmtKind kind = StmtKind::kUnsupported;
+  int line = 0;
+  TextRange range;
+  ExprPtr expr;
+  ExprPtr step;  // kFor
+  std::vector<StmtPtr> children;
+  std::vector<int> variables;  // kDeclare, kIf with a declaration in its condition
+  std::vector<int64_t> int_values;
+  bool is_default = false;
+  int unroll = 0;  // #pragma unroll before a loop: -1 without a count
+  std::string text;
+  std::string name;
+};
+
+enum class Storage {
+  kParameter,
+  kLocal,
+  kShared,
+  kExternShared,
+  kConstant,
+  kDeviceGlobal,
+  kHostGlobal,
+  kStatic
+};
+
+struct Variable {
+  int id = -1;  // index into SourceUnit::variables
+  std::string name;
+  TypePtr type;
+  Storage storage = Storage::kLocal;
+  ExprPtr init;  // may be null
+  int line = 0;
+  TextRange range;
+  bool is_constexpr = false;
+  std::optional<int64_t>
+      constant;  // its value when the language makes it one (constexpr, enumerator, const int = 4)
+};
+
+struct Function {
+  int id = -1;       // index into SourceUnit::functions
+  std::string name;  // unqualified
+  std::string
+      name_expression;  // as NVRTC wants it: "ns::f<float, 4>"; the plain name without templates
+  bool is_kernel = false;
+  bool is_device = false;
+  bool is_host = false;
+  bool is_extern_c = false;
+  bool is_template_instance = false;
+  std::vector<int> parameters;  // variable ids
+  TypePtr return_type;
+  StmtPtr body;  // null for a declaration
+  int line = 0;
+  int end_line = 0;
+  TextRange range;  // the whole definition: attributes, template header, extern "C", up to the
+                    // closing brace
+  std::string template_arguments;  // "<float, 4>" or ""
+  std::optional<int> launch_bounds_threads;
+  std::optional<int> launch_bounds_blocks;
+};
+
+struct SourceUnit {
+  std::string path;
+  std::string text;
+  std::vector<Variable> variables;
+  std::vector<Function>
+      functions;  // of the file itself, with every template instance that something in it uses
+  // The text that NVRTC gets: `text` with host-only functions blanked (newlines kept, so that lines
+  // stay true).
+  std::string device_text;
+
+  const Function* FindFunction(const std::string& name_expression) const;
+};
+
+}  // namespace optiml::ast
+
+#endif  // OPTIML_FRONTEND_AST_H_

@@ -1,0 +1,85 @@
+#ifndef OPTIML_FRONTEND_FRONTEND_H_
+#define OPTIML_FRONTEND_FRONTEND_H_
+
+// The front end: CUDA text -> SourceUnit (Clang 19, in process), and launcher + arguments ->
+// LaunchPlan.
+//
+// A text that Clang rejects, or a launcher that cannot be followed, is a Refusal: a value, since it
+// may be a candidate's. Threads: calls are independent of each other.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/kernel_source.h"
+#include "core/kernel_task.h"
+#include "core/launch_plan.h"
+#include "frontend/ast.h"
+
+namespace optiml {
+
+// Why a source cannot be used, with its place: "kernel.cu:14: launcher uses std::thread, which
+// cannot be traced".
+struct Refusal {
+  std::string reason;  // with file and line
+  int line = 0;
+};
+
+struct ParseOptions {
+  std::string cuda_include_directory;  // CUDA's real headers, the fall-back for what our prelude
+                                       // lacks; empty: none
+};
+
+using ParseOutcome = std::variant<ast::SourceUnit, Refusal>;
+
+// Parses the whole file. Fails (Error) only when the front end itself breaks.
+Result<ParseOutcome> ParseSource(const KernelSource& source, const ParseOptions& options = {});
+
+// A parameter of the launcher, as written.
+struct LauncherParameter {
+  std::string name;
+  ast::TypePtr type;
+  int line = 0;
+};
+
+// The launcher `entry` of the unit: a host function. Refused when there is none; the reason lists
+// the host functions.
+std::variant<std::vector<LauncherParameter>, Refusal> FindLauncher(const ast::SourceUnit& unit,
+                                                                   const std::string& entry);
+
+// The value of one launcher argument for one shape: a buffer of the plan, or a scalar in the
+// argument's dtype.
+struct LauncherArgument {
+  std::string name;
+  bool is_buffer = false;
+  uint64_t size_bytes = 0;                           // buffers
+  std::variant<int64_t, double> value = int64_t{0};  // scalars
+};
+
+struct PlanLimits {
+  int64_t steps = 10'000'000;  // interpreted statements and expressions
+  int64_t launches = 100'000;
+  uint64_t allocated_bytes = uint64_t{64} << 30;
+};
+
+using PlanOutcome = std::variant<LaunchPlan, Refusal>;
+
+// Interprets the launcher on its arguments. Buffers of the plan start with one per buffer argument,
+// in order.
+PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
+                           const std::vector<LauncherArgument>& arguments,
+                           const PlanLimits& limits = {});
+
+// The arguments of a task's launcher for one row of sizes. Scalars that the checks vary come from
+// `scalars` (by name); where a name is absent the task's fixed value, the size, or the fill's first
+// value is taken.
+Result<std::vector<LauncherArgument>> BindArguments(
+    const KernelTask& task, const SizeBindings& sizes,
+    const std::map<std::string, double>& scalars = {});
+
+}  // namespace optiml
+
+#endif  // OPTIML_FRONTEND_FRONTEND_H_

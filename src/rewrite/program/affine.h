@@ -1,0 +1,58 @@
+#ifndef OPTIML_REWRITE_PROGRAM_AFFINE_H_
+#define OPTIML_REWRITE_PROGRAM_AFFINE_H_
+
+// Quasi-affine forms of index expressions: constant + sum over dims of coefficient * dim, where
+// constant and coefficients are polynomials of scalar parameters ("row*cols + c": row -> cols, c ->
+// 1). What does not have this form (a product of two dims, a load inside the index, a division of a
+// dim) has none: callers must then refuse or treat it as opaque.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rewrite/program/program.h"
+
+namespace optiml::rewrite {
+
+// A polynomial of symbols with integer coefficients: sorted monomials -> coefficient; zero terms
+// are absent.
+class Polynomial {
+ public:
+  Polynomial() = default;
+  explicit Polynomial(int64_t constant);
+  static Polynomial Of(const std::string& symbol);
+
+  Polynomial operator+(const Polynomial& other) const;
+  Polynomial operator-(const Polynomial& other) const;
+  Polynomial operator*(const Polynomial& other) const;
+  bool operator==(const Polynomial& other) const { return terms_ == other.terms_; }
+
+  bool IsZero() const { return terms_.empty(); }
+  // The value when it is a number.
+  std::optional<int64_t> Constant() const;
+  std::string Format() const;
+  ExprPtr ToExpr() const;
+  const std::map<std::vector<std::string>, int64_t>& terms() const { return terms_; }
+
+ private:
+  std::map<std::vector<std::string>, int64_t> terms_;
+};
+
+struct Affine {
+  std::map<std::string, Polynomial> coefficients;  // by dim; zero ones are absent
+  Polynomial constant;
+
+  Polynomial Coefficient(const std::string& dim) const;
+};
+
+// `dims` are the symbols treated as index variables; `lets` are expanded where they are integers.
+// Casts between integer types are looked through (indices are assumed not to wrap: the emitted code
+// keeps the source's index type or proves that 32 bits are enough).
+std::optional<Affine> ToAffine(const ExprPtr& index, const std::vector<std::string>& dims,
+                               const std::vector<Let>& lets = {});
+
+}  // namespace optiml::rewrite
+
+#endif  // OPTIML_REWRITE_PROGRAM_AFFINE_H_
