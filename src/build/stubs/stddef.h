@@ -1,0 +1,9 @@
+#ifndef OPTIML_STUB_STDDEF_H_
+#define OPTIML_STUB_STDDEF_H_
+#ifndef NULL
+#define NULL 0
+#endif
+#ifndef offsetof
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#endif
+#endif

@@ -1,0 +1,81 @@
+#ifndef OPTIML_OPTIMIZE_SESSION_H_
+#define OPTIML_OPTIMIZE_SESSION_H_
+
+// Session: the only loop of a run. Ask the searcher, propose or apply an edit, prepare, verify,
+// time, profile, score, store, tell; until a budget ends; then the chain of the best node is
+// re-measured edit by edit and the result is checked as delivered. Everything that happened is in
+// the store before the next question is asked.
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "build/builder.h"
+#include "core/kernel_task.h"
+#include "device/device.h"
+#include "search/searcher.h"
+#include "store/run_record.h"
+#include "store/run_store.h"
+#include "task/reference.h"
+#include "verify/verifier.h"
+
+namespace optiml {
+
+struct Budget {
+  int candidates = 40;                            // evaluated nodes, the root not counted
+  std::optional<std::chrono::seconds> wall_time;  // of this process's part of the run
+};
+
+struct SessionOptions {
+  SearchOptions search;
+  Budget budget;
+  VerifierOptions verifier;
+  bool proxies = true;
+  bool judge = true;
+};
+
+// What an observer sees after every step; the progress line and the store are observers.
+struct Progress {
+  enum class Phase { kBattery, kRoot, kSearch, kChain, kDelivered, kDone };
+  Phase phase = Phase::kSearch;
+  int candidates_done = 0;
+  int candidates_budget = 0;
+  int accepted = 0;
+  double root_time_s = 0;  // 0: not known yet
+  double best_time_s = 0;
+  bool measured = false;  // false: the times are predicted
+  std::string last;       // "vector_width(width=4): rejected at L1: ..." or ""
+  std::chrono::nanoseconds elapsed{0};
+  std::optional<std::chrono::nanoseconds> eta;
+};
+
+struct SessionParts {
+  const KernelTask* task = nullptr;
+  Builder* builder = nullptr;
+  Device* device = nullptr;
+  HostReference* reference = nullptr;  // may be null
+  const Clock* clock = nullptr;
+  RunStore* store = nullptr;
+  std::function<void(const Progress&)> observer;
+  const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
+};
+
+// Runs to the end or to a stop; continues where `record` (loaded from the store) ended. Returns the
+// finished record. Errors leave a resumable store.
+Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
+                             const RunRecord& record);
+
+// Rebuilds the tree from a record with the searcher alone, no compiler and no device, and checks
+// that the searcher asks exactly what it asked then. Returns the best node's id; an Error names the
+// first step that differs.
+Result<int64_t> ReplaySearch(const RunRecord& record);
+
+}  // namespace optiml
+
+#endif  // OPTIML_OPTIMIZE_SESSION_H_

@@ -1,0 +1,123 @@
+#ifndef OPTIML_STORE_RUN_RECORD_H_
+#define OPTIML_STORE_RUN_RECORD_H_
+
+// RunRecord: one run as it stands in its store: everything that resume, replay, export and the
+// report need. The report reads nothing else (not the task's folder, not a device). Times are
+// nanoseconds or seconds as named; text is UTF-8.
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/edit.h"
+#include "core/evaluation.h"
+#include "core/ids.h"
+
+namespace optiml {
+
+// The task as it was when the run began; a resume refuses a task whose hash differs.
+struct TaskSnapshot {
+  std::string name;
+  std::string intent;
+  std::string hash;    // KernelTask::hash, hexadecimal
+  std::string folder;  // where it was
+  std::string entry;
+  std::string source_path;
+  std::string source;                       // the root's text
+  std::string task_toml;                    // empty for a lone .cu
+  std::vector<std::string> checked_shapes;  // SizeRow::Text()
+  std::vector<std::string> timed_shapes;
+  std::map<std::string, std::string> origin;
+  std::optional<double> bytes;  // cost model at the first timed shape
+  std::optional<double> operations;
+};
+
+struct EnvironmentSnapshot {
+  std::string optiml_version;
+  std::string device_name;
+  std::string architecture;
+  std::string toolchain;
+  bool measures_time = false;  // false: every time in the run is predicted
+  double prediction_error_factor = 1;
+  double dram_bytes_per_s = 0;  // pin bandwidth, for the roofline
+  double fp32_flops_per_s = 0;
+  std::string started_at;  // UTC
+};
+
+// One line of the task battery's table (verify/battery.h).
+struct BatteryRow {
+  std::string mutant;   // "zeros", "1 % scale error" ...
+  std::string verdict;  // "rejected", "equivalent", "accepted"
+  std::string detail;
+};
+
+// One kernel of the root: lifted or not.
+struct LiftRow {
+  std::string kernel;
+  bool lifted = false;
+  std::string detail;
+};
+
+// A node of the search tree, in the order in which it was told. Node 0 is the root.
+struct NodeRecord {
+  int64_t id = 0;
+  int64_t parent = -1;
+  VariantId variant;
+  Edit edit;           // empty for the root
+  std::string source;  // the variant's text
+  Evaluation evaluation;
+  Reward reward;
+  std::string told_at;                    // UTC; not used by replay
+  std::chrono::nanoseconds wall_time{0};  // from ask to tell
+};
+
+enum class EditMark { kKeep, kBridge, kDropped };
+std::string EditMarkName(EditMark mark);
+
+struct ChainStep {
+  Edit edit;
+  EditMark mark = EditMark::kKeep;
+  // Time of the chain up to and including this edit, and of the chain without this edit
+  // (leave-one-out); absent where the shortened chain was not legal or not accepted.
+  std::optional<double> time_s;
+  std::optional<double> time_without_s;
+  std::string note;    // why it was dropped or kept
+  std::string source;  // the text after this edit
+  std::optional<Profile> profile;
+};
+
+struct RunResult {
+  bool improved = false;
+  std::string reason;            // one sentence: what was found, or why nothing could be kept
+  std::vector<ChainStep> chain;  // from the root to the best, dropped edits included
+  std::string best_source;
+  std::optional<Evaluation> root;  // the task's own kernel
+  std::optional<Evaluation> best;
+  std::optional<Evaluation> delivered;  // the check of the file as delivered
+  double gain = 1;                      // root time / best time
+  std::string stop_reason;              // "candidates", "wall time", "exhausted", "interrupted"
+  std::string finished_at;
+};
+
+enum class RunState { kRunning, kInterrupted, kFinished, kFailed };
+std::string RunStateName(RunState state);
+
+struct RunRecord {
+  RunId id;
+  RunState state = RunState::kRunning;
+  TaskSnapshot task;
+  EnvironmentSnapshot environment;
+  std::map<std::string, std::string> options;  // every flag and constant, by its long name
+  std::vector<BatteryRow> battery;
+  std::vector<LiftRow> lifts;
+  std::vector<NodeRecord> nodes;
+  std::optional<RunResult> result;
+  std::string failure;  // kFailed: the message
+};
+
+}  // namespace optiml
+
+#endif  // OPTIML_STORE_RUN_RECORD_H_

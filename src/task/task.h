@@ -1,0 +1,56 @@
+#ifndef OPTIML_TASK_TASK_H_
+#define OPTIML_TASK_TASK_H_
+
+// Where KernelTasks come from: a folder with task.toml, or a lone .cu with sizes on the command
+// line. Every message names file and line. docs/task_format.md is the user's description of the
+// format.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/kernel_task.h"
+
+namespace optiml {
+
+// What the command line may say of a lone .cu (and may override of a task).
+struct TaskOverrides {
+  std::string entry;                  // empty: the only extern "C" host function, or the task's
+  std::vector<SizeBindings> checked;  // "--checked rows=33,cols=100"
+  std::vector<SizeBindings> timed;    // "--timed rows=4096,cols=4096"
+  std::map<std::string, std::string> shapes;  // "--arg x=f32[rows,cols]:in:normal"
+};
+
+// `path`: a folder with task.toml, a task.toml, or a .cu.
+Result<KernelTask> LoadTask(const std::filesystem::path& path, const TaskOverrides& overrides = {});
+
+// What the launcher's parameters say, as task/ needs it: the front end fills this in (layers of
+// equal number do not know each other, so cli/ and optimize/ hand it over).
+struct LauncherFact {
+  std::string name;
+  bool is_pointer = false;
+  bool points_to_const = false;
+  std::optional<DType> dtype;  // absent for void*, vectors ...
+  int line = 0;
+};
+
+// Compares a task's arguments with the launcher's parameters: count, order, names, pointer or
+// scalar, dtypes where both say one. The message names both places.
+Result<void> CheckArguments(const KernelTask& task, const std::vector<LauncherFact>& launcher);
+
+// A task for a lone .cu: what could be inferred from the launcher and the overrides, and what could
+// not.
+struct InferredTask {
+  std::string toml;  // the task.toml, with comments where something must be filled in
+  std::vector<std::string> missing;  // sentences: "y: no shape: say which sizes it has"
+};
+Result<InferredTask> InferTask(const std::filesystem::path& source, const std::string& source_text,
+                               const std::string& entry, const std::vector<LauncherFact>& launcher,
+                               const TaskOverrides& overrides);
+
+}  // namespace optiml
+
+#endif  // OPTIML_TASK_TASK_H_

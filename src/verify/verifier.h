@@ -1,0 +1,78 @@
+#ifndef OPTIML_VERIFY_VERIFIER_H_
+#define OPTIML_VERIFY_VERIFIER_H_
+
+// Verifier: whether a candidate computes what its task says. Stages L0 (sane: builds, runs checked
+// on the smallest shape) and L1 (right: every checked shape, several fills and seeds, poison with
+// two patterns, guard bands, repeat run), as docs/verification.md describes. The first failure ends
+// it.
+//
+// A candidate arrives as text; the verifier parses, plans and builds it, so that what is verified
+// is what is delivered. Expected values never enter the device before the candidate has ended.
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "build/builder.h"
+#include "core/evaluation.h"
+#include "core/kernel_task.h"
+#include "device/device.h"
+#include "frontend/frontend.h"
+#include "task/reference.h"
+
+namespace optiml {
+
+// A candidate made ready: parsed, planned for every checked and timed shape, built.
+struct PreparedCandidate {
+  KernelSource source;
+  Artifact artifact;
+  std::vector<LaunchPlan> checked_plans;  // by row of KernelTask::checked
+  std::vector<LaunchPlan> timed_plans;    // by row of KernelTask::timed
+};
+
+// One line of the battery's table.
+struct BatteryVerdict {
+  std::string mutant;   // "zeros", "1 % scale error" ...
+  std::string verdict;  // "rejected", "equivalent" (it is right for this task), "accepted" (the
+                        // task is too weak)
+  std::string detail;
+};
+
+struct VerifierOptions {
+  int seeds = 2;  // per shape and fill
+  uint64_t first_seed = 1;
+  std::vector<FillKind> extra_fills = {FillKind::kUniform,     FillKind::kConstant,
+                                       FillKind::kAllNegative, FillKind::kHeavyTailed,
+                                       FillKind::kMixedScale,  FillKind::kSmallInts};
+  uint64_t step_limit_per_case = uint64_t{4'000'000'000};
+};
+
+class Verifier {
+ public:
+  virtual ~Verifier() = default;
+
+  // Parse, plan, build. A refusal is a Rejection with its stage (kParse, kPlan, kBuild); times are
+  // added to `evaluation.stage_times`, resources and ptx hash are filled in.
+  virtual Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
+                                                                     Evaluation& evaluation) = 0;
+
+  // L0 and L1. On rejection evaluation.outcome holds it; evaluation.verify is filled either way.
+  virtual Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) = 0;
+
+  // The task battery, against the task's own kernel: rows for the report, and an Error
+  // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, or
+  // when the original disagrees with its reference.
+  virtual Result<std::vector<BatteryVerdict>> Battery() = 0;
+};
+
+// Everything is borrowed and must outlive the verifier. `reference` is null for tasks whose
+// reference is the original kernel or recorded tensors.
+Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder& builder,
+                                               Device& device, HostReference* reference,
+                                               const VerifierOptions& options);
+
+}  // namespace optiml
+
+#endif  // OPTIML_VERIFY_VERIFIER_H_
