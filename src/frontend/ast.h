@@ -44,6 +44,13 @@ enum class TypeKind {
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 
+// A data member of a struct; bit fields and bases have none, so a struct that has them has no fields.
+struct Field {
+  std::string name;
+  TypePtr type;
+  uint64_t offset_bytes = 0;
+};
+
 struct Type {
   TypeKind kind = TypeKind::kVoid;
   int bits = 0;
@@ -55,6 +62,9 @@ struct Type {
   int64_t count = 0;
   uint64_t size_bytes = 0;  // sizeof; 0 when incomplete
   TypePtr element;
+  // kStruct, when complete and plain data, in order. Empty in a struct that is only pointed to from
+  // within itself.
+  std::vector<Field> fields;
   std::string text;  // as CUDA C++ spells it after typedefs were resolved: "const float *"
 };
 
@@ -80,12 +90,13 @@ enum class ExprKind {
   kCast,         // operands: value; type is the target; is_implicit
   kCall,        // name (qualified), function (or -1); operands: arguments; text: template arguments
                 // ("<float>" or "")
-  kMethodCall,  // operands: object, arguments ...; name
+  kMethodCall,  // operands: object, arguments ...; name; function (or -1)
   kConstruct,   // type; operands: arguments (dim3(x, y) has 1 to 3)
   kInitList,    // operands
   kLaunch,  // name: name expression; function; operands: grid, block, dynamic shared bytes, stream,
             // arguments ...
-  kLambda,  // function: its body
+  kLambda,  // function: its body; operands: the captured variables; op: one character for each, '='
+            // by value, '&' by reference
   kUnsupported,  // text; name: what it is
 };
 
@@ -187,8 +198,16 @@ struct Function {
   TextRange range;  // the whole definition: attributes, template header, extern "C", up to the
                     // closing brace
   std::string template_arguments;  // "<float, 4>" or ""
+  // The template itself: no body and no parameters (its instances are functions of their own), one
+  // entry a template parameter: "typename T", "int BLOCK = 256".
+  bool is_template = false;
+  std::vector<std::string> template_parameters;
+  // A method or a lambda's body: the struct's name. A method that is not static has the variable
+  // "this" as its first parameter.
+  std::string method_of;
   std::optional<int> launch_bounds_threads;
   std::optional<int> launch_bounds_blocks;
+  std::vector<int> cluster_dims;  // __cluster_dims__: 1 to 3 values; empty without
 };
 
 struct SourceUnit {

@@ -1,0 +1,28 @@
+# optiml_embed_text(TARGET FUNCTION HEADER FILES ...)
+#
+# Compiles text files into TARGET: defines `std::span<const optiml::EmbeddedText> FUNCTION()` in namespace optiml, one
+# entry a file, named by its file name, in the order given. HEADER declares FUNCTION and EmbeddedText. The files are read
+# when CMake runs; a change to one of them runs it again.
+function(optiml_embed_text target function header)
+  set(text "#include <iterator>\n#include <span>\n\n#include \"${header}\"\n\nnamespace optiml {\nnamespace {\nconst EmbeddedText kFiles[] = {\n")
+  foreach(file IN LISTS ARGN)
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} hex HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" escaped "${hex}")
+    string(LENGTH "${hex}" digits)
+    math(EXPR bytes "${digits} / 2")
+    get_filename_component(name ${file} NAME)
+    string(APPEND text "    {\"${name}\", {\"${escaped}\", ${bytes}}},\n")
+  endforeach()
+  string(APPEND text "};\n}  // namespace\n\nstd::span<const EmbeddedText> ${function}() {\n  return {kFiles, std::size(kFiles)};\n}\n}  // namespace optiml\n")
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+  set(old "")
+  if(EXISTS ${out})
+    file(READ ${out} old)
+  endif()
+  if(NOT old STREQUAL text)
+    file(WRITE ${out} "${text}")
+  endif()
+  target_sources(${target} PRIVATE ${out})
+endfunction()
