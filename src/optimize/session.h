@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,16 @@ struct SessionOptions {
   bool proxies = true;
   bool judge = true;
 };
+
+// The options as RunRecord::options holds them, by the long name of the command line's flag
+// ("search"
+// -> "mcts", "seed" -> "1", "candidates" -> "40", "exploration" -> "0.7", "judge" -> "true" ...),
+// and back: whatever continues or replays a run reads them from its record. Defined in
+// optimize/session_options.cpp. Parsing leaves absent keys at their defaults, ignores keys that are
+// not the session's (the command line records its own beside them) and fails on a value that is
+// none (kInvalidArgument).
+std::map<std::string, std::string> FormatSessionOptions(const SessionOptions& options);
+Result<SessionOptions> ParseSessionOptions(const std::map<std::string, std::string>& values);
 
 // What an observer sees after every step; the progress line and the store are observers.
 struct Progress {
