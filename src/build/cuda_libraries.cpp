@@ -1,13 +1,12 @@
 #include "build/cuda_libraries.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/file_system.h"
 #include "base/process.h"
@@ -58,8 +57,7 @@ void AddSite(const fs::path& site, SearchPlaces& places) {
   std::vector<fs::path> components = SortedChildren(nvidia);
   std::reverse(components.begin(), components.end());  // cu14 before cu13
   for (const fs::path& component : components) {
-    if (component.filename().string().rfind("cu", 0) == 0 ||
-        component.filename() == "nvjitlink") {
+    if (component.filename().string().rfind("cu", 0) == 0 || component.filename() == "nvjitlink") {
       places.libraries.push_back(component / "lib");
       places.includes.push_back(component / "include");
     }
@@ -148,7 +146,7 @@ OpenedLibrary OpenFrom(const std::vector<fs::path>& folders, const std::string& 
 }
 
 OpenedLibrary OpenFromLoader(const std::string& name, const char* symbol) {
-  for (const std::string& suffix : {".so", ".so.14", ".so.13", ".so.12"}) {
+  for (const char* suffix : {".so", ".so.14", ".so.13", ".so.12"}) {
     if (void* handle = dlopen((name + suffix).c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
       return {handle, PathOfSymbol(dlsym(handle, symbol))};
     }
@@ -212,9 +210,8 @@ Result<void> BindNvrtc(void* handle, const fs::path& path, NvrtcApi& api) {
   std::vector<std::string> optional;
   Bind(handle, "nvrtcSetFlowCallback", api.set_flow_callback, optional);
   if (!missing.empty()) {
-    return Error(ErrorCode::kUnavailable,
-                 fmt::format("{} is not a usable NVRTC: it has no {}: {}", path.string(),
-                             missing.front(), kRemedy));
+    return Error(ErrorCode::kUnavailable, fmt::format("{} is not a usable NVRTC: it has no {}: {}",
+                                                      path.string(), missing.front(), kRemedy));
   }
   return {};
 }
@@ -271,9 +268,9 @@ void FindHeaders(const SearchPlaces& places, const fs::path& nvrtc, CudaLibrarie
   }
   ContentHasher hasher;
   for (const fs::path& folder : libraries.include_directories) {
-    for (const char* file : {"cuda_fp16.h", "cuda_fp16.hpp", "cuda_runtime_api.h",
-                             "cooperative_groups.h", "cuda/std/__cccl/version.h",
-                             "cuda/std/__cccl_config", "cub/version.cuh"}) {
+    for (const char* file :
+         {"cuda_fp16.h", "cuda_fp16.hpp", "cuda_runtime_api.h", "cooperative_groups.h",
+          "cuda/std/__cccl/version.h", "cuda/std/__cccl_config", "cub/version.cuh"}) {
       if (const auto text = ReadFile(folder / file); text.has_value()) {
         hasher.Add(file).Add(*text);
       }
@@ -357,8 +354,7 @@ Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
     return Error(ErrorCode::kInternal,
                  fmt::format("{} does not tell its architectures", nvrtc.path.string()));
   }
-  libraries.info.nvrtc_version =
-      fmt::format("{}.{}", libraries.nvrtc_major, libraries.nvrtc_minor);
+  libraries.info.nvrtc_version = fmt::format("{}.{}", libraries.nvrtc_major, libraries.nvrtc_minor);
   libraries.info.nvjitlink_version = fmt::format("{}.{}", major, minor);
   libraries.info.nvrtc = nvrtc.path;
   libraries.info.nvjitlink = jit.path;

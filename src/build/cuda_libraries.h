@@ -37,8 +37,8 @@ struct CudaLibraries {
   int nvjitlink_major = 0;
   int nvjitlink_minor = 0;
   std::vector<std::filesystem::path> include_directories;  // for -I, in order; may be empty
-  ContentHash headers;              // of the files that carry the headers' versions; zero: no headers
-  std::vector<int> architectures;   // compute capabilities that NVRTC knows: 75, 80, ... 90
+  ContentHash headers;  // of the files that carry the headers' versions; zero: no headers
+  std::vector<int> architectures;  // compute capabilities that NVRTC knows: 75, 80, ... 90
 };
 
 // Where to look: the process's surroundings, replaceable for tests.

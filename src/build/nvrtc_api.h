@@ -33,8 +33,7 @@ struct NvrtcApi {
   int (*add_name_expression)(Program, const char*) = nullptr;
   int (*get_lowered_name)(Program, const char* expression, const char** lowered) = nullptr;
   // NVRTC 12.8 and later, null before: the callback ends a compilation by returning 1.
-  int (*set_flow_callback)(Program, int (*callback)(void* payload, void*),
-                           void* payload) = nullptr;
+  int (*set_flow_callback)(Program, int (*callback)(void* payload, void*), void* payload) = nullptr;
 };
 
 struct NvJitLinkApi {

@@ -3,8 +3,8 @@
 
 // Stub headers: what NVRTC is given under the names of the C and C++ standard headers and of CUDA's
 // own runtime headers, none of which it finds by itself. Those of which device code uses something
-// (cmath, cstdint, limits, type_traits ...) have a small content of our own (stubs/); host-only ones
-// (iostream, vector ...) are empty: the host's code has been removed before.
+// (cmath, cstdint, limits, type_traits ...) have a small content of our own (stubs/); host-only
+// ones (iostream, vector ...) are empty: the host's code has been removed before.
 
 #include <span>
 #include <string>

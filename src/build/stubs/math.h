@@ -2,16 +2,16 @@
 #ifndef OPTIML_STUB_MATH_H_
 #define OPTIML_STUB_MATH_H_
 #ifndef INFINITY
-#define INFINITY (__int_as_float(0x7f800000))
+#define INFINITY (__builtin_bit_cast(float, 0x7f800000))
 #endif
 #ifndef NAN
-#define NAN (__int_as_float(0x7fc00000))
+#define NAN (__builtin_bit_cast(float, 0x7fc00000))
 #endif
 #ifndef HUGE_VALF
 #define HUGE_VALF INFINITY
 #endif
 #ifndef HUGE_VAL
-#define HUGE_VAL (__longlong_as_double(0x7ff0000000000000LL))
+#define HUGE_VAL (__builtin_bit_cast(double, 0x7ff0000000000000LL))
 #endif
 #ifndef M_PI
 #define M_E 2.7182818284590452354

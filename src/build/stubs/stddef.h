@@ -4,6 +4,6 @@
 #define NULL 0
 #endif
 #ifndef offsetof
-#define offsetof(type, member) __builtin_offsetof(type, member)
+#define offsetof(type, member) ((size_t) __builtin_offsetof(type, member) (((type*)0)->member))
 #endif
 #endif

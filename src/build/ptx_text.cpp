@@ -1,0 +1,294 @@
+#include "build/ptx_text.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+namespace optiml {
+namespace {
+
+std::vector<std::string_view> Lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      break;
+    }
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// Comments become one space; strings are left alone.
+std::string WithoutComments(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    if (!in_string && two == "//") {
+      i = text.find('\n', i);
+      if (i == std::string_view::npos) {
+        break;
+      }
+      out += '\n';
+    } else if (!in_string && two == "/*") {
+      const size_t end = text.find("*/", i + 2);
+      if (end == std::string_view::npos) {
+        break;
+      }
+      out += ' ';
+      i = end + 1;
+    } else {
+      if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) {
+        in_string = !in_string;
+      }
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// The number right before `word` ("32" of "Used 32 registers" for " registers").
+std::optional<uint64_t> NumberBefore(std::string_view line, std::string_view word) {
+  const size_t at = line.find(word);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  size_t begin = at;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(line[begin - 1])) != 0) {
+    --begin;
+  }
+  uint64_t value = 0;
+  const auto parsed = std::from_chars(line.data() + begin, line.data() + at, value);
+  if (parsed.ec != std::errc() || begin == at) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// The sum of "N bytes cmem[0], M bytes cmem[2]".
+uint64_t ConstantBytes(std::string_view line) {
+  uint64_t sum = 0;
+  while (const auto bytes = NumberBefore(line, " bytes cmem")) {
+    sum += *bytes;
+    line.remove_prefix(line.find(" bytes cmem") + 1);
+  }
+  return sum;
+}
+
+// What stands between the first two quotes after `prefix`.
+std::optional<std::string> QuotedAfter(std::string_view line, std::string_view prefix) {
+  const size_t at = line.find(prefix);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const size_t begin = line.find('\'', at);
+  const size_t end = begin == std::string_view::npos ? begin : line.find('\'', begin + 1);
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return std::string(line.substr(begin + 1, end - begin - 1));
+}
+
+struct VersionDirective {
+  size_t begin = 0;  // of the number
+  size_t end = 0;
+};
+
+std::optional<VersionDirective> FindVersion(std::string_view ptx) {
+  size_t at = ptx.rfind(".version", 0) == 0 ? 0 : ptx.find("\n.version");
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  VersionDirective found;
+  found.begin = ptx.find_first_of("0123456789", at);
+  found.end = found.begin == std::string_view::npos
+                  ? found.begin
+                  : ptx.find_first_not_of("0123456789.", found.begin);
+  if (found.end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string NormalisePtx(std::string_view ptx) {
+  const std::string code = WithoutComments(ptx);
+  std::string out;
+  out.reserve(code.size());
+  bool in_debug_section = false;
+  for (const std::string_view raw : Lines(code)) {
+    const std::string_view line = Trim(raw);
+    if (in_debug_section) {
+      in_debug_section = line.find('}') == std::string_view::npos;
+      continue;
+    }
+    if (line.rfind(".section", 0) == 0) {
+      in_debug_section = line.find('}') == std::string_view::npos;
+      continue;
+    }
+    if (line.empty() || line.rfind(".loc", 0) == 0 || line.rfind(".file", 0) == 0) {
+      if (line.rfind(".local", 0) != 0) {
+        continue;
+      }
+    }
+    out += line;
+    out += '\n';
+  }
+  return out;
+}
+
+std::vector<std::string> PtxEntries(std::string_view ptx) {
+  std::vector<std::string> entries;
+  const std::string code = WithoutComments(ptx);
+  size_t at = 0;
+  while ((at = code.find(".entry", at)) != std::string::npos) {
+    at += 6;
+    const size_t begin = code.find_first_not_of(" \t\r\n", at);
+    const size_t end = code.find_first_of(" \t\r\n({", begin);
+    if (begin == std::string::npos || end == std::string::npos) {
+      break;
+    }
+    entries.push_back(code.substr(begin, end - begin));
+  }
+  return entries;
+}
+
+PtxVersion VersionOfPtx(std::string_view ptx) {
+  const auto found = FindVersion(ptx);
+  PtxVersion version;
+  if (found.has_value()) {
+    const char* end = ptx.data() + found->end;
+    const auto major = std::from_chars(ptx.data() + found->begin, end, version.major);
+    if (major.ptr != end) {
+      std::from_chars(major.ptr + 1, end, version.minor);
+    }
+  }
+  return version;
+}
+
+PtxVersion NewestPtxOf(int toolkit_major, int toolkit_minor) {
+  if (toolkit_major > 13) {
+    return {99, 0};
+  }
+  if (toolkit_major == 13) {
+    return toolkit_minor <= 3 ? PtxVersion{9, toolkit_minor} : PtxVersion{99, 0};
+  }
+  // CUDA 12.0 ... 12.9.
+  constexpr int kMinorOf12[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8};
+  if (toolkit_major == 12 && toolkit_minor >= 0 && toolkit_minor <= 9) {
+    return {8, kMinorOf12[toolkit_minor]};
+  }
+  return {7, 0};
+}
+
+std::string WithPtxVersion(std::string_view ptx, PtxVersion version) {
+  const auto found = FindVersion(ptx);
+  if (!found.has_value()) {
+    return std::string(ptx);
+  }
+  return fmt::format("{}{}.{}{}", ptx.substr(0, found->begin), version.major, version.minor,
+                     ptx.substr(found->end));
+}
+
+std::map<std::string, KernelResources> ParseResourceLog(std::string_view log) {
+  // ptxas (per entry, "ptxas info : ...") tells stack, spills and the shared bytes of the source;
+  // the linker's own section after it ("info : ...") repeats registers and adds what the system
+  // reserves, so only its constant bytes are taken.
+  std::map<std::string, KernelResources> resources;
+  KernelResources* current = nullptr;
+  bool of_linker = false;
+  for (const std::string_view line : Lines(log)) {
+    const bool of_ptxas = line.rfind("ptxas", 0) == 0;
+    if (of_ptxas) {
+      if (const auto name = QuotedAfter(line, "Compiling entry function")) {
+        current = &resources[*name];
+        current->lowered_name = *name;
+        of_linker = false;
+        continue;
+      }
+      if (line.find("Function properties for ") != std::string_view::npos) {
+        continue;  // of the entry itself, or of a function that it calls: its stack is added below
+      }
+    } else if (const auto name = QuotedAfter(line, "Function properties for")) {
+      const auto known = resources.find(*name);
+      current = known == resources.end() ? nullptr : &known->second;
+      of_linker = true;
+      continue;
+    }
+    if (current == nullptr) {
+      continue;
+    }
+    if (of_linker) {
+      if (const uint64_t bytes = ConstantBytes(line); bytes > 0) {
+        current->constant_bytes = bytes;
+      }
+      continue;
+    }
+    current->stack_bytes += NumberBefore(line, " bytes stack frame").value_or(0);
+    current->spill_store_bytes += NumberBefore(line, " bytes spill stores").value_or(0);
+    current->spill_load_bytes += NumberBefore(line, " bytes spill loads").value_or(0);
+    if (const auto registers = NumberBefore(line, " registers")) {
+      current->registers = static_cast<int>(*registers);
+      current->barriers = static_cast<int>(NumberBefore(line, " barriers").value_or(0));
+      current->static_shared_bytes = NumberBefore(line, " bytes smem").value_or(0);
+      current->constant_bytes = ConstantBytes(line);
+    }
+  }
+  return resources;
+}
+
+std::string WithoutResourceReport(std::string_view log) {
+  std::string out;
+  for (const std::string_view line : Lines(log)) {
+    const bool report = line.rfind("ptxas info", 0) == 0 || line.rfind("ptxas  ", 0) == 0 ||
+                        line.rfind("info ", 0) == 0;
+    if (!report && !Trim(line).empty()) {
+      out += line;
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+std::string FirstError(std::string_view log) {
+  std::string_view first;
+  for (const std::string_view raw : Lines(log)) {
+    const std::string_view line = Trim(raw);
+    if (first.empty()) {
+      first = line;
+    }
+    for (const std::string_view mark : {"): error: ", "): error #", "): catastrophic error: "}) {
+      const size_t at = line.find(mark);
+      const size_t open = at == std::string_view::npos ? at : line.rfind('(', at);
+      if (open != std::string_view::npos) {
+        std::string_view message = line.substr(at + mark.size());
+        if (mark.back() == '#') {  // "error #20012-D: text"
+          const size_t colon = message.find(": ");
+          message = colon == std::string_view::npos ? message : message.substr(colon + 2);
+        }
+        return fmt::format("{}:{}: {}", line.substr(0, open), line.substr(open + 1, at - open - 1),
+                           message);
+      }
+    }
+  }
+  return std::string(first);
+}
+
+}  // namespace optiml

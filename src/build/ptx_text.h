@@ -1,0 +1,53 @@
+#ifndef OPTIML_BUILD_PTX_TEXT_H_
+#define OPTIML_BUILD_PTX_TEXT_H_
+
+// What the builder reads from, and does to, texts of the toolchain: PTX, ptxas's resource report,
+// compiler logs. Pure functions.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/artifact.h"
+
+namespace optiml {
+
+// The PTX without comments, debug information (.loc, .file, .section of DWARF) and empty lines:
+// two sources that differ in comments or line numbers only have equal ones. Its hash is
+// Artifact::ptx_hash.
+std::string NormalisePtx(std::string_view ptx);
+
+// Entry names in order of appearance.
+std::vector<std::string> PtxEntries(std::string_view ptx);
+
+// A PTX ISA version. {9, 0} for ".version 9.0".
+struct PtxVersion {
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const PtxVersion&, const PtxVersion&) = default;
+};
+
+// Of the .version directive; {0, 0} when there is none.
+PtxVersion VersionOfPtx(std::string_view ptx);
+
+// The newest PTX ISA that a toolkit's assembler reads (PTX ISA manual, "Release notes"). Toolkits
+// newer than the table are taken to read any version: {99, 0}.
+PtxVersion NewestPtxOf(int toolkit_major, int toolkit_minor);
+
+// Replaces the version of the .version directive.
+std::string WithPtxVersion(std::string_view ptx, PtxVersion version);
+
+// Parses "ptxas info : Used 32 registers, ..." and the lines around it, by lowered name.
+std::map<std::string, KernelResources> ParseResourceLog(std::string_view log);
+
+// The log without ptxas's per-kernel report: warnings and other remarks only.
+std::string WithoutResourceReport(std::string_view log);
+
+// "kernel.cu(12): error: identifier "foo" is undefined" -> "kernel.cu:12: identifier "foo" is
+// undefined". The first line of the log when no line has that form; empty for an empty log.
+std::string FirstError(std::string_view log);
+
+}  // namespace optiml
+
+#endif  // OPTIML_BUILD_PTX_TEXT_H_
