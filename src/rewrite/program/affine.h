@@ -35,6 +35,11 @@ class Polynomial {
   std::string Format() const;
   ExprPtr ToExpr() const;
   const std::map<std::vector<std::string>, int64_t>& terms() const { return terms_; }
+  // This divided by `divisor` when it divides without rest (symbolically), else nothing. The
+  // divisor must be a single term.
+  std::optional<Polynomial> DividedBy(const Polynomial& divisor) const;
+  // Whether no term has a negative coefficient: then it is >= 0 for sizes, which are >= 0.
+  bool IsNonNegative() const;
 
  private:
   std::map<std::vector<std::string>, int64_t> terms_;
@@ -45,13 +50,27 @@ struct Affine {
   Polynomial constant;
 
   Polynomial Coefficient(const std::string& dim) const;
+  Affine operator+(const Affine& other) const;
+  Affine operator-(const Affine& other) const;
+  Affine Times(const Polynomial& factor) const;
+  bool operator==(const Affine& other) const {
+    return constant == other.constant && coefficients == other.coefficients;
+  }
 };
 
 // `dims` are the symbols treated as index variables; `lets` are expanded where they are integers.
 // Casts between integer types are looked through (indices are assumed not to wrap: the emitted code
-// keeps the source's index type or proves that 32 bits are enough).
+// keeps the source's index type or proves that 32 bits are enough). Every other symbol counts as
+// invariant. An invariant subexpression that is no polynomial ("n / 2") becomes an atom: a symbol
+// whose name is its text in parentheses; ToExpr prints it as it was.
 std::optional<Affine> ToAffine(const ExprPtr& index, const std::vector<std::string>& dims,
                                const std::vector<Let>& lets = {});
+
+// The polynomial of an expression of scalar parameters and constants (an extent, say).
+std::optional<Polynomial> ToPolynomial(const ExprPtr& expr);
+
+// "row*cols + c": dims in the given order, then the constant.
+std::string FormatAffine(const Affine& affine, const std::vector<std::string>& dims);
 
 }  // namespace optiml::rewrite
 

@@ -11,9 +11,12 @@
 //     Stage  par c in [0, cols):  y[row*cols + c] = expf(x[row*cols + c] - m) / s
 //
 // Invariants (checked by Validate): every name is defined before it is used; names are unique
-// within the program; dims start at 0 with step 1 (the lift substitutes begin + step * dim into the
-// indices); an index expression is free of side effects; a fold's accumulator occurs in its own
-// update only as the left side of its operator.
+// within the program, except that a stage's dim may carry the name of an earlier stage's dim of the
+// same extent (two loops over c: the name is a stage's own); dims start at 0 with step 1 (the lift
+// substitutes begin + step * dim into the indices); an index expression is free of side effects; a
+// fold's accumulator does not occur in its own update (Combine puts it there).
+//
+// A dim's symbol has the type of its extent: 64 bits only where the source counted in 64 bits.
 //
 // Expressions are immutable and shared.
 
@@ -103,16 +106,26 @@ const char* FoldOpName(FoldOp op);
 
 // name = init; for each point: name = name op update. Float sums and products may be reassociated
 // only within the task's error budget: every schedule that does so says it in its edit.
+// A guarded fold leaves its accumulator as it was where the guard is false.
 struct Accumulator {
   std::string name;
   Scalar type = Scalar::kF32;
   FoldOp op = FoldOp::kSum;
   ExprPtr init;
   ExprPtr update;
-  // How the source spelled it: "fmaxf" | "max" | "?:" | "+" ... An emitter keeps NaN behaviour by
-  // using the same form.
+  // How the source spelled it: a function of two arguments ("fmaxf", "max", "fmin" ...), an
+  // operator ("+", "*", "&", "||" ...), a fused form ("fmaf", "fma"; the update is then a product),
+  // or one of the four comparing forms, which differ for NaN and signed zeros:
+  // "u > a ? u : a" | "u >= a ? u : a" | "a > u ? a : u" | "a >= u ? a : u" ("<" for minima).
   std::string spelling;
 };
+
+// The new value of the accumulator, spelled as the source did: "fmaxf(m, v)", "s + v",
+// "v > m ? v : m". An emitter that keeps the form keeps NaN behaviour and rounding.
+ExprPtr Combine(const Accumulator& accumulator, const ExprPtr& current, const ExprPtr& update);
+
+// The value that changes nothing (0, 1, -INFINITY, INT_MIN ...).
+ExprPtr Identity(FoldOp op, Scalar type);
 
 enum class StoreKind { kAssign, kAtomic };
 
@@ -160,6 +173,14 @@ struct Program {
   std::vector<std::string> helpers;
   // Names that emitted code must not reuse.
   std::vector<std::string> reserved_names;
+  // Conditions over scalar parameters and blockDim.*, gridDim.* under which the program equals the
+  // kernel ("blockDim.x == 256", "cols >= 1"). Whoever uses the program checks them against the
+  // launches; the lift also takes for granted that the launch covers every thread dim and has
+  // extent 1 in axes that the program does not name.
+  std::vector<ExprPtr> assumptions;
+  // The lift itself regrouped a float fold (a grid-stride loop's local sum that ends in an atomic):
+  // a bit for bit comparison with the original cannot be expected.
+  bool regroups_floats = false;
   int line_begin = 0;
   int line_end = 0;
 
