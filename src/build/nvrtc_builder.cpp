@@ -173,7 +173,7 @@ Result<std::variant<Compiled, BuildFailure>> Compile(const NvrtcApi& api,
   if (code != NvrtcApi::kSuccess) {
     return NvrtcError(api, "nvrtcGetPTX", code);
   }
-  compiled.ptx = WithoutTrailingZero(std::move(compiled.ptx));
+  compiled.ptx = WithPlainFileName(WithoutTrailingZero(std::move(compiled.ptx)), request.file_name);
   return {std::move(compiled)};
 }
 

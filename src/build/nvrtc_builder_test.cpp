@@ -86,6 +86,7 @@ TEST_F(NvrtcBuilder, MakesPtxCubinAndResourcesOfPlainTemplateAndNamespacedKernel
   EXPECT_THAT(artifact.ptx, HasSubstr(".entry " + artifact.kernels[0].lowered_name + "("));
   EXPECT_THAT(artifact.ptx, HasSubstr(".loc"));
   EXPECT_THAT(artifact.ptx, HasSubstr(".target sm_90"));
+  EXPECT_THAT(artifact.ptx, HasSubstr("\"kernel.cu\""));
   ASSERT_GT(artifact.cubin.size(), 4u);
   EXPECT_EQ(artifact.cubin[1], std::byte{'E'});
   EXPECT_EQ(artifact.log, "");
@@ -338,8 +339,14 @@ TEST_F(NvrtcBuilder, CompilesCudasOwnHeadersBesideTheStubs) {
       Request("#include <cstdint>\n#include <type_traits>\n#include <cuda_runtime.h>\n"
               "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n"
               "#include <math_constants.h>\n#include <vector_types.h>\n"
+              "#include <cooperative_groups.h>\n#include <cub/block/block_reduce.cuh>\n"
+              "#include <cuda/std/limits>\n#include <limits>\n#include <algorithm>\n"
               "__global__ void k(__half* x, float* y) {\n"
-              "  y[0] = __half2float(__hadd(x[0], x[1])) + CUDART_INF_F;\n}\n",
+              "  y[0] = __half2float(__hadd(x[0], x[1])) + CUDART_INF_F;\n"
+              "  auto block = cooperative_groups::this_thread_block();\n"
+              "  block.sync();\n"
+              "  __shared__ typename cub::BlockReduce<float, 128>::TempStorage storage;\n"
+              "  y[1] = cub::BlockReduce<float, 128>(storage).Sum(y[threadIdx.x]);\n}\n",
               {"k"}));
 }
 

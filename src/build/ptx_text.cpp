@@ -207,6 +207,24 @@ std::string WithPtxVersion(std::string_view ptx, PtxVersion version) {
                      ptx.substr(found->end));
 }
 
+std::string WithPlainFileName(std::string_view ptx, std::string_view file_name) {
+  const std::string tail = fmt::format("/{}\"", file_name);
+  std::string out;
+  out.reserve(ptx.size());
+  for (const std::string_view line : Lines(ptx)) {
+    const size_t quote = line.find('"');
+    const size_t at = line.rfind(tail);
+    if (Trim(line).rfind(".file", 0) == 0 && at != std::string_view::npos && quote < at) {
+      out += line.substr(0, quote + 1);
+      out += line.substr(at + 1);
+    } else {
+      out += line;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
 std::map<std::string, KernelResources> ParseResourceLog(std::string_view log) {
   // ptxas (per entry, "ptxas info : ...") tells stack, spills and the shared bytes of the source;
   // the linker's own section after it ("info : ...") repeats registers and adds what the system

@@ -38,6 +38,10 @@ PtxVersion NewestPtxOf(int toolkit_major, int toolkit_minor);
 // Replaces the version of the .version directive.
 std::string WithPtxVersion(std::string_view ptx, PtxVersion version);
 
+// NVRTC writes `.file 1 "<working directory>/<name>"`: the same with the name alone, so that the
+// text does not depend on where the process runs.
+std::string WithPlainFileName(std::string_view ptx, std::string_view file_name);
+
 // Parses "ptxas info : Used 32 registers, ..." and the lines around it, by lowered name.
 std::map<std::string, KernelResources> ParseResourceLog(std::string_view log);
 

@@ -57,6 +57,13 @@ TEST(PtxVersion, FollowsTheToolkits) {
   EXPECT_GT(NewestPtxOf(15, 0), (PtxVersion{9, 9}));
 }
 
+TEST(WithPlainFileName, DropsTheWorkingDirectory) {
+  EXPECT_EQ(
+      WithPlainFileName("ret;\n\t.file\t1 \"/home/a b/k.cu\"\n.file 2 \"stdint.h\"\n", "k.cu"),
+      "ret;\n\t.file\t1 \"k.cu\"\n.file 2 \"stdint.h\"\n");
+  EXPECT_EQ(WithPlainFileName("// \"/k.cu\"\n", "k.cu"), "// \"/k.cu\"\n");
+}
+
 constexpr char kLog[] =
     "ptxas info    : 0 bytes gmem\n"
     "ptxas info    : Compiling entry function '_Z1aPf' for 'sm_90'\n"

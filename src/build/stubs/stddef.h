@@ -3,7 +3,7 @@
 #ifndef NULL
 #define NULL 0
 #endif
-#ifndef offsetof
-#define offsetof(type, member) ((size_t) __builtin_offsetof(type, member) (((type*)0)->member))
-#endif
+// NVRTC's own expands to a builtin that it does not have.
+#undef offsetof
+#define offsetof(type, member) ((size_t) & (((type*)0)->member))
 #endif
