@@ -70,8 +70,19 @@ struct NodeRecord {
   std::string source;  // the variant's text
   Evaluation evaluation;
   Reward reward;
+  // The earlier node with the same source or PTX that answered for this one; -1: it was evaluated
+  // itself.
+  int64_t duplicate_of = -1;
   std::string told_at;                    // UTC; not used by replay
   std::chrono::nanoseconds wall_time{0};  // from ask to tell
+};
+
+// The edits that a node was given to choose from when the search first expanded it, in the order in
+// which the searcher numbers them. Replay and resume take them from here, so neither needs a
+// proposer.
+struct ExpansionRecord {
+  int64_t node = 0;
+  std::vector<Edit> edits;
 };
 
 enum class EditMark { kKeep, kBridge, kDropped };
@@ -113,6 +124,7 @@ struct RunRecord {
   std::map<std::string, std::string> options;  // every flag and constant, by its long name
   std::vector<BatteryRow> battery;
   std::vector<LiftRow> lifts;
+  std::vector<ExpansionRecord> expansions;  // in the order in which they were asked for
   std::vector<NodeRecord> nodes;
   std::optional<RunResult> result;
   std::string failure;  // kFailed: the message

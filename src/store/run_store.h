@@ -18,7 +18,8 @@ namespace optiml {
 
 class RunStore {
  public:
-  // Creates the file; fails if it is there already.
+  // Creates the file and locks it; fails with kInvalidArgument if it is there already. The file
+  // appears only when it is complete.
   static Result<std::unique_ptr<RunStore>> Create(const std::filesystem::path& file,
                                                   const RunRecord& header);
   // Opens an existing file; takes an exclusive lock unless read_only (kUnavailable: another process
@@ -29,6 +30,7 @@ class RunStore {
   virtual Result<RunRecord> Load() = 0;
   virtual Result<void> SaveBattery(const std::vector<BatteryRow>& rows) = 0;
   virtual Result<void> SaveLifts(const std::vector<LiftRow>& rows) = 0;
+  virtual Result<void> AppendExpansion(const ExpansionRecord& expansion) = 0;
   virtual Result<void> AppendNode(const NodeRecord& node) = 0;
   virtual Result<void> SaveResult(const RunResult& result) = 0;
   virtual Result<void> SetState(RunState state, const std::string& failure) = 0;
