@@ -75,7 +75,7 @@ class AffineBuilder {
     if (!invariant) {
       return std::nullopt;
     }
-    return Of(Polynomial::Of("(" + Print(expr) + ")"));
+    return Of(Polynomial::Of(expr));
   }
 
   std::optional<Affine> BuildNode(const ExprPtr& expr) {
@@ -83,7 +83,7 @@ class AffineBuilder {
       case ExprKind::kInt:
         return Of(Polynomial(expr->int_value));
       case ExprKind::kSymbol:
-        return OfSymbol(*expr);
+        return OfSymbol(expr);
       case ExprKind::kCast:
         // Narrow and bool casts change values; those between index types do not (see the header).
         if (!IsIndexType(expr->type) || IsFloatScalar(expr->operands[0]->type)) {
@@ -112,7 +112,8 @@ class AffineBuilder {
     return std::nullopt;
   }
 
-  std::optional<Affine> OfSymbol(const Expr& expr) {
+  std::optional<Affine> OfSymbol(const ExprPtr& symbol) {
+    const Expr& expr = *symbol;
     if (IsFloatScalar(expr.type)) {
       return std::nullopt;
     }
@@ -121,7 +122,7 @@ class AffineBuilder {
     }
     const auto let = lets_.find(expr.name);
     if (let == lets_.end()) {
-      return Of(Polynomial::Of(expr.name));
+      return Of(Polynomial::Of(symbol));
     }
     const auto known = expanded_.find(expr.name);
     if (known != expanded_.end()) {
@@ -193,8 +194,16 @@ Polynomial Polynomial::Of(const std::string& symbol) {
   return made;
 }
 
+Polynomial Polynomial::Of(const ExprPtr& expr) {
+  const std::string name = expr->kind == ExprKind::kSymbol ? expr->name : "(" + Print(expr) + ")";
+  Polynomial made = Of(name);
+  made.symbols_[name] = expr;
+  return made;
+}
+
 Polynomial Polynomial::operator+(const Polynomial& other) const {
   Polynomial sum = *this;
+  sum.symbols_.insert(other.symbols_.begin(), other.symbols_.end());
   for (const auto& [monomial, coefficient] : other.terms_) {
     int64_t& term = sum.terms_[monomial];
     term = WrappingAdd(term, coefficient);
@@ -211,6 +220,8 @@ Polynomial Polynomial::operator-(const Polynomial& other) const {
 
 Polynomial Polynomial::operator*(const Polynomial& other) const {
   Polynomial product;
+  product.symbols_ = symbols_;
+  product.symbols_.insert(other.symbols_.begin(), other.symbols_.end());
   for (const auto& [a, a_coefficient] : terms_) {
     for (const auto& [b, b_coefficient] : other.terms_) {
       std::vector<std::string> monomial;
@@ -241,6 +252,7 @@ std::optional<Polynomial> Polynomial::DividedBy(const Polynomial& divisor) const
   }
   const auto& [by, by_coefficient] = *divisor.terms_.begin();
   Polynomial quotient;
+  quotient.symbols_ = symbols_;
   for (const auto& [monomial, coefficient] : terms_) {
     if (coefficient % by_coefficient != 0 ||
         !std::includes(monomial.begin(), monomial.end(), by.begin(), by.end())) {
@@ -275,6 +287,19 @@ std::string Polynomial::Format() const {
 }
 
 ExprPtr Polynomial::ToExpr() const {
+  const auto wider = [](Scalar a, Scalar b) {
+    for (const Scalar type : {Scalar::kU64, Scalar::kI64, Scalar::kU32}) {
+      if (a == type || b == type) {
+        return type;
+      }
+    }
+    return Scalar::kI32;
+  };
+  const auto join = [&](const char* op, const ExprPtr& a, const ExprPtr& b) {
+    const Scalar type = wider(a->type, b->type);
+    return Binary(op, a->type == type ? a : Cast(type, a), b->type == type ? b : Cast(type, b),
+                  type);
+  };
   ExprPtr sum;
   for (const bool numbers : {false, true}) {
     for (const bool negative : {false, true}) {
@@ -283,17 +308,20 @@ ExprPtr Polynomial::ToExpr() const {
           continue;
         }
         const int64_t magnitude = negative ? -coefficient : coefficient;
-        ExprPtr term = magnitude == 1 && !monomial.empty() ? nullptr : Int(magnitude);
+        const Scalar literal = magnitude > INT32_MAX ? Scalar::kI64 : Scalar::kI32;
+        ExprPtr term = magnitude == 1 && !monomial.empty() ? nullptr : Int(magnitude, literal);
         for (const std::string& symbol : monomial) {
-          ExprPtr factor = Symbol(symbol, Scalar::kI32);
-          term = term == nullptr ? factor : Binary("*", term, factor, Scalar::kI32);
+          const auto known = symbols_.find(symbol);
+          const ExprPtr factor =
+              known == symbols_.end() ? Symbol(symbol, Scalar::kI32) : known->second;
+          term = term == nullptr ? factor : join("*", term, factor);
         }
-        if (sum == nullptr) {
-          sum = !negative                      ? term
-                : term->kind == ExprKind::kInt ? Int(-magnitude)
-                                               : Unary("-", term);
+        if (sum != nullptr) {
+          sum = join(negative ? "-" : "+", sum, term);
+        } else if (negative) {
+          sum = term->kind == ExprKind::kInt ? Int(-magnitude, literal) : Unary("-", term);
         } else {
-          sum = Binary(negative ? "-" : "+", sum, term, Scalar::kI32);
+          sum = term;
         }
       }
     }

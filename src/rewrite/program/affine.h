@@ -23,6 +23,8 @@ class Polynomial {
   Polynomial() = default;
   explicit Polynomial(int64_t constant);
   static Polynomial Of(const std::string& symbol);
+  // A symbol or atom that ToExpr gives back as `expr`, with its type; named by its text.
+  static Polynomial Of(const ExprPtr& expr);
 
   Polynomial operator+(const Polynomial& other) const;
   Polynomial operator-(const Polynomial& other) const;
@@ -43,6 +45,7 @@ class Polynomial {
 
  private:
   std::map<std::vector<std::string>, int64_t> terms_;
+  std::map<std::string, ExprPtr> symbols_;  // what the names stand for, where it is known
 };
 
 struct Affine {
@@ -62,7 +65,7 @@ struct Affine {
 // Casts between integer types are looked through (indices are assumed not to wrap: the emitted code
 // keeps the source's index type or proves that 32 bits are enough). Every other symbol counts as
 // invariant. An invariant subexpression that is no polynomial ("n / 2") becomes an atom: a symbol
-// whose name is its text in parentheses; ToExpr prints it as it was.
+// whose name is its text in parentheses; ToExpr gives it back as it was.
 std::optional<Affine> ToAffine(const ExprPtr& index, const std::vector<std::string>& dims,
                                const std::vector<Let>& lets = {});
 

@@ -68,6 +68,18 @@ TEST(Polynomial, ComputesAndPrints) {
   EXPECT_EQ(n.Constant(), std::nullopt);
 }
 
+TEST(Polynomial, GivesBackTypesAndAtoms) {
+  const ExprPtr half = Op("/", I("n"), Int(2));
+  const ExprPtr wide = Symbol("total", Scalar::kI64);
+  const std::optional<Polynomial> sum =
+      ToPolynomial(Binary("+", Op("*", half, Int(3)), wide, Scalar::kI64));
+  ASSERT_TRUE(sum.has_value());
+  EXPECT_EQ(sum->Format(), "3*(n / 2) + total");
+  EXPECT_EQ(Print(sum->ToExpr()), "3 * (n / 2) + total");
+  EXPECT_EQ(sum->ToExpr()->type, Scalar::kI64);
+  EXPECT_TRUE(Mentions(sum->ToExpr(), "n"));
+}
+
 std::vector<Dim> RowsAndColumns() {
   return {{"row", DimKind::kPar, I("rows")}, {"c", DimKind::kPar, I("cols")}};
 }
