@@ -1,7 +1,7 @@
 # optiml_embed_text(TARGET FUNCTION HEADER FILES ...)
 #
 # Compiles text files into TARGET: defines `std::span<const optiml::EmbeddedText> FUNCTION()` in namespace optiml, one
-# entry a file, named by its file name, in the order given. HEADER declares FUNCTION and EmbeddedText. The files are read
+# entry a file, named by its file name, in the order given. HEADER declares FUNCTION (EmbeddedText is base's). The files are read
 # when CMake runs; a change to one of them runs it again.
 function(optiml_embed_text target function header)
   set(text "#include <iterator>\n#include <span>\n\n#include \"${header}\"\n\nnamespace optiml {\nnamespace {\nconst EmbeddedText kFiles[] = {\n")

@@ -12,13 +12,9 @@
 #include <vector>
 
 #include "base/content_hash.h"
+#include "base/embedded_text.h"
 
 namespace optiml {
-
-struct EmbeddedText {
-  std::string_view name;
-  std::string_view text;
-};
 
 // The files of stubs/.
 std::span<const EmbeddedText> EmbeddedStubHeaders();

@@ -52,6 +52,7 @@ struct BufferContents {
   std::vector<std::byte> bytes;  // empty: poisoned with `poison`
   bool read_only = false;        // a write is a Finding ("read-only violation")
   uint8_t poison = 0xA5;         // bytes of unwritten memory; see kPoisonBytes in verify/
+  uint32_t element_bytes = 1;    // of the argument's dtype: messages count in elements
 };
 
 enum class CheckLevel {
