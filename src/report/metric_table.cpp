@@ -1,0 +1,149 @@
+#include "report/metric_table.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace optiml {
+namespace {
+
+constexpr char kWork[] = "work";
+constexpr char kGlobal[] = "global memory";
+constexpr char kShared[] = "shared memory";
+constexpr char kLaunch[] = "launch";
+constexpr char kLimits[] = "limits";
+constexpr MetricSense kLower = MetricSense::kLower;
+constexpr MetricSense kHigher = MetricSense::kHigher;
+constexpr MetricSense kNeutral = MetricSense::kNeutral;
+
+constexpr std::array kTable = {
+    MetricInfo{metric::kThreadInstructions, "thread instructions", "inst", kLower, kWork,
+               "instructions executed, counted once for each active thread"},
+    MetricInfo{metric::kWarpInstructions, "warp instructions", "inst", kLower, kWork,
+               "instructions executed, counted once for each warp; what the schedulers issue"},
+    MetricInfo{metric::kThreadsPerInstruction, "threads per instruction", "thread", kHigher, kWork,
+               "average active threads of a warp instruction, 0 to 32; low values mean divergence "
+               "or partly filled warps"},
+    MetricInfo{metric::kFaddInstructions, "FADD", "inst", kNeutral, kWork,
+               "single-precision additions, by thread; one floating-point operation each"},
+    MetricInfo{metric::kFmulInstructions, "FMUL", "inst", kNeutral, kWork,
+               "single-precision multiplications, by thread; one floating-point operation each"},
+    MetricInfo{metric::kFfmaInstructions, "FFMA", "inst", kNeutral, kWork,
+               "single-precision fused multiply-adds, by thread; two floating-point operations "
+               "each"},
+    MetricInfo{metric::kIntegerInstructions, "integer instructions", "inst", kLower, kWork,
+               "integer arithmetic, by thread: mostly addresses and loop counters"},
+    MetricInfo{metric::kSpecialFunctionInstructions, "special functions", "inst", kLower, kWork,
+               "warp instructions on the transcendental unit (ex2, lg2, rcp, rsqrt, sin, cos) and "
+               "conversions"},
+    MetricInfo{metric::kDivergentBranches, "divergent branches", "branch", kLower, kWork,
+               "branches at which the threads of a warp went different ways"},
+    MetricInfo{metric::kBarriers, "barriers", "barrier", kLower, kWork,
+               "arrivals of warps at a block-wide barrier; only the emulator counts them"},
+    MetricInfo{metric::kGlobalLoadRequests, "global load requests", "request", kLower, kGlobal,
+               "warp-level load instructions to global memory"},
+    MetricInfo{metric::kGlobalLoadSectors, "global load sectors", "sector", kLower, kGlobal,
+               "32-byte sectors that the global loads touched"},
+    MetricInfo{metric::kGlobalLoadSectorsPerRequest, "sectors per load", "sector", kLower, kGlobal,
+               "sectors a load request touches: 4 for 32 neighbouring 4-byte words, 32 when every "
+               "thread reads another sector"},
+    MetricInfo{metric::kGlobalStoreRequests, "global store requests", "request", kLower, kGlobal,
+               "warp-level store instructions to global memory"},
+    MetricInfo{metric::kGlobalStoreSectors, "global store sectors", "sector", kLower, kGlobal,
+               "32-byte sectors that the global stores touched"},
+    MetricInfo{metric::kGlobalStoreSectorsPerRequest, "sectors per store", "sector", kLower,
+               kGlobal, "sectors a store request touches; see sectors per load"},
+    MetricInfo{metric::kGlobalAtomicRequests, "global atomic requests", "request", kLower, kGlobal,
+               "warp-level atomic operations at global memory"},
+    MetricInfo{metric::kDramReadBytes, "DRAM bytes read", "byte", kLower, kGlobal,
+               "bytes that moved from device memory to the L2 cache"},
+    MetricInfo{metric::kDramWriteBytes, "DRAM bytes written", "byte", kLower, kGlobal,
+               "bytes that moved from the L2 cache to device memory"},
+    MetricInfo{metric::kL1HitRatio, "L1 hit ratio", "ratio", kHigher, kGlobal,
+               "sectors found in the L1 cache over sectors asked for, 0 to 1"},
+    MetricInfo{metric::kL2HitRatio, "L2 hit ratio", "ratio", kHigher, kGlobal,
+               "sectors found in the L2 cache over sectors asked for, 0 to 1"},
+    MetricInfo{metric::kLocalLoadSectors, "local load sectors", "sector", kLower, kGlobal,
+               "sectors read from local memory: spilled registers and indexed local arrays"},
+    MetricInfo{metric::kLocalStoreSectors, "local store sectors", "sector", kLower, kGlobal,
+               "sectors written to local memory"},
+    MetricInfo{metric::kSharedLoadWavefronts, "shared load wavefronts", "wavefront", kLower,
+               kShared, "passes through the shared-memory banks that the loads needed"},
+    MetricInfo{metric::kSharedStoreWavefronts, "shared store wavefronts", "wavefront", kLower,
+               kShared, "passes through the shared-memory banks that the stores needed"},
+    MetricInfo{metric::kSharedLoadConflicts, "shared load conflicts", "wavefront", kLower, kShared,
+               "load wavefronts beyond the conflict-free number"},
+    MetricInfo{metric::kSharedStoreConflicts, "shared store conflicts", "wavefront", kLower,
+               kShared, "store wavefronts beyond the conflict-free number"},
+    MetricInfo{metric::kRegisters, "registers per thread", "register", kNeutral, kLaunch,
+               "registers that the linker gave each thread"},
+    MetricInfo{metric::kSharedBytesPerBlock, "shared memory per block", "byte", kNeutral, kLaunch,
+               "static and dynamic shared memory of one block"},
+    MetricInfo{metric::kBlocks, "blocks", "block", kNeutral, kLaunch, "blocks of the grid"},
+    MetricInfo{metric::kTheoreticalOccupancy, "theoretical occupancy", "ratio", kHigher, kLaunch,
+               "resident warps that registers, shared memory and block size allow, over the "
+               "multiprocessor's limit, 0 to 1"},
+    MetricInfo{metric::kDramUtilisation, "DRAM utilisation", "ratio", kHigher, kLimits,
+               "DRAM bytes a second over the pin bandwidth, 0 to 1"},
+    MetricInfo{metric::kSmUtilisation, "SM utilisation", "ratio", kHigher, kLimits,
+               "use of the busiest pipe of the multiprocessors, 0 to 1"},
+};
+
+const char* SenseName(MetricSense sense) {
+  switch (sense) {
+    case MetricSense::kLower:
+      return "lower";
+    case MetricSense::kHigher:
+      return "higher";
+    case MetricSense::kNeutral:
+      return "depends";
+  }
+  return "depends";
+}
+
+}  // namespace
+
+std::span<const MetricInfo> MetricTable() {
+  return kTable;
+}
+
+const MetricInfo* FindMetric(std::string_view id) {
+  for (const MetricInfo& info : kTable) {
+    if (id == info.id) {
+      return &info;
+    }
+  }
+  return nullptr;
+}
+
+std::string MetricTitle(const MetricId& id) {
+  const MetricInfo* info = FindMetric(id);
+  return info == nullptr ? id : info->title;
+}
+
+std::string MetricsDocument() {
+  std::string text =
+      "# Metrics\n\n"
+      "Counters that profiles, diagnoses, rewards and reports use. Names are Nsight Compute's "
+      "where "
+      "the meaning is the same; a count that only the emulator has is called `emulator__...`. A "
+      "metric that was not obtained is absent, never zero. Ratios run from 0 to 1. Values belong "
+      "to "
+      "all launches of one shape together; where blocks were sampled, sums are scaled up to all "
+      "blocks and the profile says which share was counted.\n\n"
+      "This file is printed by `optiml docs metrics`; a test compares the two.\n";
+  std::string group;
+  for (const MetricInfo& info : kTable) {
+    if (group != info.group) {
+      group = info.group;
+      text += fmt::format(
+          "\n## {}{}\n\n| metric | called | unit | better | meaning |\n|---|---|---|---|---|\n",
+          static_cast<char>(group[0] - 'a' + 'A'), group.substr(1));
+    }
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.id, info.title, info.unit,
+                        SenseName(info.sense), info.meaning);
+  }
+  return text;
+}
+
+}  // namespace optiml

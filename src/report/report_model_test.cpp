@@ -1,0 +1,184 @@
+#include "report/report_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/sample_run.h"
+
+namespace optiml {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ReportModel, PredictedGainIsNeverCalledFaster) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  EXPECT_EQ(model.word, "predicted");
+  EXPECT_THAT(model.headline, HasSubstr("predicted"));
+  EXPECT_THAT(model.headline, Not(HasSubstr("fast")));
+  EXPECT_THAT(model.notes[0], HasSubstr("Nothing here was timed on a GPU"));
+}
+
+TEST(ReportModel, PredictedGainCarriesTheModelsErrorBothWays) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  ASSERT_TRUE(model.gain);
+  EXPECT_NEAR(model.gain->value, 1.2e-3 / 1.9e-4, 1e-9);
+  EXPECT_NEAR(model.gain->low, model.gain->value / 1.4, 1e-9);
+  EXPECT_NEAR(model.gain->high, model.gain->value * 1.4, 1e-9);
+}
+
+TEST(ReportModel, MeasuredGainTakesItsIntervalFromTheTimings) {
+  RunRecord run = sample::FinishedRun();
+  run.environment.measures_time = true;
+  for (auto* evaluation : {&*run.result->root, &*run.result->best}) {
+    for (Timing& timing : evaluation->timings) {
+      timing.kind = TimingKind::kMeasured;
+      timing.low_s = timing.median_s * 0.99;
+      timing.high_s = timing.median_s * 1.01;
+    }
+  }
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_EQ(model.word, "measured");
+  EXPECT_THAT(model.headline, HasSubstr("as fast"));
+  EXPECT_NEAR(model.gain->low, model.gain->value * 0.99 / 1.01, 1e-9);
+  EXPECT_NEAR(model.gain->high, model.gain->value * 1.01 / 0.99, 1e-9);
+}
+
+TEST(ReportModel, ChainDiffsSkipDroppedEdits) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  ASSERT_EQ(model.chain.size(), 3u);
+  EXPECT_FALSE(model.chain[0].diff.empty());
+  EXPECT_TRUE(model.chain[1].diff.empty());
+  EXPECT_FALSE(model.chain[1].gain);
+  // The third edit is compared with the first one's text, which has the lines it removes.
+  ASSERT_FALSE(model.chain[2].diff.empty());
+  std::string removed;
+  for (const DiffLine& line : model.chain[2].diff[0].lines) {
+    removed += line.kind == DiffKind::kRemoved ? std::string(line.text) : "";
+  }
+  EXPECT_THAT(removed, HasSubstr("c += 256) m = fmaxf"));
+  EXPECT_NEAR(*model.chain[2].gain, 3.1e-4 / 1.9e-4, 1e-9);
+}
+
+TEST(ReportModel, ClaimsAreCheckedAgainstTheCounters) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  const auto& claims = model.chain[0].claims;
+  ASSERT_EQ(claims.size(), 2u);
+  EXPECT_EQ(claims[0].verdict, ClaimCheck::Verdict::kCameTrue);
+  EXPECT_EQ(claims[1].verdict, ClaimCheck::Verdict::kNotObtained);  // no occupancy was counted
+}
+
+TEST(ReportModel, ACounterThatOneSideLacksIsAbsentThereAndHasNoRatio) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  const auto find = [&](const std::string& id) {
+    for (const MetricChange& change : model.counters) {
+      if (change.id == id) {
+        return change;
+      }
+    }
+    ADD_FAILURE() << id;
+    return MetricChange{};
+  };
+  EXPECT_FALSE(find(metric::kL1HitRatio).after);
+  EXPECT_FALSE(find(metric::kL1HitRatio).ratio());
+  EXPECT_FALSE(find(metric::kSharedLoadWavefronts).before);
+  EXPECT_DOUBLE_EQ(*find(metric::kDramReadBytes).ratio(), 0.2);
+  EXPECT_EQ(model.counters.back().id, "emulator__odd.sum");
+}
+
+TEST(ReportModel, BestPathFollowsTheChain) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  std::vector<int64_t> path;
+  for (const NodeRow& row : model.nodes) {
+    if (row.on_best_path) {
+      path.push_back(row.record->id);
+    }
+  }
+  EXPECT_THAT(path, ElementsAre(0, 1, 3, 5));
+  EXPECT_TRUE(model.nodes[5].is_best);
+  EXPECT_EQ(model.nodes[5].depth, 3);
+  EXPECT_THAT(model.nodes[1].children, ElementsAre(3, 4, 7));
+}
+
+TEST(ReportModel, UnfinishedRunShowsTheBestSoFarAndSaysSo) {
+  const ReportModel model = MakeReportModel(sample::UnfinishedRun());
+  EXPECT_THAT(model.headline, HasSubstr("has not ended: 7 candidates"));
+  EXPECT_TRUE(model.chain.empty());
+  EXPECT_EQ(model.best_source, sample::VectorSource());
+}
+
+TEST(ReportModel, RunThatKeptNothingSaysWhy) {
+  RunRecord run = sample::FinishedRun();
+  run.result->improved = false;
+  run.result->reason = "the best predicted gain, 1.2x, is within the model's error";
+  run.result->chain.clear();
+  run.result->best.reset();
+  run.result->best_source.clear();
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_THAT(model.headline, HasSubstr("No improvement could be kept: the best predicted gain"));
+  EXPECT_FALSE(model.gain);
+  EXPECT_TRUE(model.best_source.empty());
+}
+
+TEST(ReportModel, RunThatHasJustBegunAndFailedRunStillGiveAReport) {
+  RunRecord run = sample::UnfinishedRun();
+  run.nodes.clear();
+  EXPECT_THAT(MakeReportModel(run).headline, HasSubstr("0 candidates"));
+  run.state = RunState::kFailed;
+  run.failure = "the disk is full";
+  EXPECT_THAT(MakeReportModel(run).headline, HasSubstr("the disk is full"));
+}
+
+TEST(ReportModel, DeliveredFileThatFailsItsCheckIsNamed) {
+  RunRecord run = sample::FinishedRun();
+  run.result->delivered = sample::Reject(Stage::kL1, "y differs");
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("delivered failed at L1: y differs")));
+}
+
+TEST(ReportModel, RooflineUsesCountedBytesAndOperations) {
+  const ReportModel model = MakeReportModel(sample::FinishedRun());
+  ASSERT_TRUE(model.roofline);
+  ASSERT_EQ(model.roofline->points.size(), 2u);
+  EXPECT_NEAR(model.roofline->points[0].operations_per_byte, 6e8 / (1.6e9 + 2.7e8), 1e-9);
+  EXPECT_NEAR(model.roofline->points[0].operations_per_second, 6e8 / 1.2e-3, 1);
+}
+
+TEST(ReportModel, KernelWithoutOperationsHasNoRoofline) {
+  RunRecord run = sample::FinishedRun();
+  for (auto* evaluation : {&*run.result->root, &*run.result->best}) {
+    evaluation->profile->metrics.erase(metric::kFfmaInstructions);
+  }
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_FALSE(model.roofline);
+  EXPECT_THAT(model.no_roofline, HasSubstr("no floating-point work"));
+}
+
+TEST(ReportModel, StageSharesAddUpToTheWallTime) {
+  const ReportModel model = MakeReportModel(sample::UnfinishedRun());
+  EXPECT_NEAR(model.total_seconds, 8 * 0.6, 1e-9);
+  EXPECT_EQ(model.stage_shares.back().name, "search, proposals, store");
+}
+
+TEST(ReproduceCommand, NamesEveryOptionAndQuotes) {
+  RunRecord run = sample::UnfinishedRun();
+  run.options["timed"] = "rows=1\nrows=2";
+  run.options["unconfined"] = "true";
+  EXPECT_EQ(
+      ReproduceCommand(run),
+      "optiml optimize 'examples/row things' --candidates 9 --no-judge --search mcts --seed 1 "
+      "--timed rows=1 --timed rows=2 --unconfined");
+}
+
+TEST(FirstEvidence, NamesTheElementOrTheFinding) {
+  EXPECT_EQ(FirstEvidence(sample::RejectWithMismatch()),
+            "y[0, 999]: expected 0.25, got nothing (never written); 33 elements differ (cols=1000 "
+            "rows=33, fill normal, seed 2)");
+  EXPECT_EQ(FirstEvidence(sample::RejectWithFinding()),
+            "race in row_kernel line 9: threads 3 and 131 of block 0 both use part[3]");
+  EXPECT_EQ(FirstEvidence(sample::Reject(Stage::kParse, "x")), "");
+}
+
+}  // namespace
+}  // namespace optiml
