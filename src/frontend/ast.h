@@ -44,7 +44,8 @@ enum class TypeKind {
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 
-// A data member of a struct; bit fields and bases have none, so a struct that has them has no fields.
+// A data member of a struct; bit fields and bases have none, so a struct that has them has no
+// fields.
 struct Field {
   std::string name;
   TypePtr type;

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "frontend/clang_converter.h"
+#include "frontend/clang_headers.h"
+#include "frontend/frontend.h"
+
+namespace optiml {
+
+namespace {
+
+using frontend::kPreludeRoot;
+using frontend::kResourceRoot;
+
+// What Clang calls the source; messages use the source's own path.
+constexpr char kSourcePath[] = "/optiml/source.cu";
+
+struct Diagnostic {
+  std::string text;
+  int line = 0;  // 0: not in the file itself
+};
+
+class Collector : public clang::DiagnosticConsumer {
+ public:
+  explicit Collector(bool tolerate_shared_init) : tolerate_shared_init_(tolerate_shared_init) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& info) override {
+    if (level < clang::DiagnosticsEngine::Error) {
+      return;
+    }
+    if (tolerate_shared_init_ && info.getID() == clang::diag::err_shared_var_init) {
+      return;  // a __shared__ object of CUDA's own headers (cuda::barrier)
+    }
+    Diagnostic made;
+    llvm::SmallString<256> text;
+    info.FormatDiagnostic(text);
+    made.text = text.str().str();
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      clang::SourceManager& sources = info.getSourceManager();
+      clang::SourceLocation at = sources.getExpansionLoc(info.getLocation());
+      // An error in a header is told where the file includes it.
+      while (at.isValid() && sources.getFileID(at) != sources.getMainFileID()) {
+        at = sources.getIncludeLoc(sources.getFileID(at));
+      }
+      if (at.isValid()) {
+        made.line = static_cast<int>(sources.getExpansionLineNumber(at));
+      }
+    }
+    errors.push_back(std::move(made));
+  }
+
+  std::vector<Diagnostic> errors;
+
+ private:
+  bool tolerate_shared_init_;
+};
+
+class ConvertingConsumer : public clang::ASTConsumer {
+ public:
+  ConvertingConsumer(ast::SourceUnit& unit, const Collector& collector)
+      : unit_(unit), collector_(collector) {}
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    if (collector_.errors.empty()) {
+      frontend::Converter(context, unit_).Run();
+    }
+  }
+
+ private:
+  ast::SourceUnit& unit_;
+  const Collector& collector_;
+};
+
+class ConvertAction : public clang::ASTFrontendAction {
+ public:
+  ConvertAction(ast::SourceUnit& unit, const Collector& collector)
+      : unit_(unit), collector_(collector) {}
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    return std::make_unique<ConvertingConsumer>(unit_, collector_);
+  }
+
+ private:
+  ast::SourceUnit& unit_;
+  const Collector& collector_;
+};
+
+// Device side of an sm_90 compile: host functions are parsed and checked too, and asm constraints
+// are those of the GPU.
+std::vector<std::string> CommonArguments() {
+  return {"-triple",
+          "nvptx64-nvidia-cuda",
+          "-aux-triple",
+          "x86_64-unknown-linux-gnu",
+          "-fcuda-is-device",
+          "-target-cpu",
+          "sm_90",
+          "-target-feature",
+          "+ptx85",
+          "-target-sdk-version=12.5",
+          "-x",
+          "cuda",
+          "-std=gnu++17",
+          "-fsyntax-only",
+          "-nobuiltininc",
+          "-fgnuc-version=4.2.1",
+          "-fdeprecated-macro",
+          "-fcxx-exceptions",
+          "-fexceptions",
+          "-fcuda-allow-variadic-functions",
+          "-ferror-limit",
+          "20",
+          "-fno-spell-checking",
+          "-w"};
+}
+
+struct ParseAttempt {
+  ast::SourceUnit unit;
+  std::vector<Diagnostic> errors;
+};
+
+Result<ParseAttempt> RunClang(const KernelSource& source, std::vector<std::string> arguments,
+                              llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
+                              bool tolerate_shared_init) {
+  ParseAttempt attempt;
+  attempt.unit.path = source.path();
+  attempt.unit.text = source.text();
+  arguments.emplace_back(kSourcePath);
+  std::vector<const char*> pointers;
+  for (const std::string& argument : arguments) {
+    pointers.push_back(argument.c_str());
+  }
+  Collector collector(tolerate_shared_init);
+  clang::CompilerInstance compiler;
+  compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers,
+                                                 compiler.getDiagnostics())) {
+    return Error(
+        ErrorCode::kInternal,
+        "clang refused our arguments" +
+            (collector.errors.empty() ? std::string() : ": " + collector.errors.front().text));
+  }
+  compiler.setInvocation(std::move(invocation));
+  compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
+  compiler.createFileManager(std::move(files));
+  compiler.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
+  ConvertAction action(attempt.unit, collector);
+  compiler.ExecuteAction(action);
+  attempt.errors = std::move(collector.errors);
+  return attempt;
+}
+
+Result<ParseAttempt> ParseWithPrelude(const KernelSource& source) {
+  std::vector<std::string> arguments = CommonArguments();
+  for (const char* argument :
+       {"-nostdsysteminc", "-internal-isystem", kPreludeRoot, "-include", "cuda_prelude.h"}) {
+    arguments.emplace_back(argument);
+  }
+  return RunClang(source, std::move(arguments),
+                  frontend::MakePreludeFileSystem(kSourcePath, source.text()), false);
+}
+
+// The newest of libstdc++'s header directories; empty when there is none.
+std::string FindCxxHeaders() {
+  std::string best;
+  int best_version = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it("/usr/include/c++", error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const int version = std::atoi(name.c_str());
+    if (version > best_version) {
+      best_version = version;
+      best = it->path().string();
+    }
+  }
+  return best;
+}
+
+Result<ParseAttempt> ParseWithCudaHeaders(const KernelSource& source, const std::string& cuda,
+                                          const std::string& cxx) {
+  const std::string version = std::filesystem::path(cxx).filename().string();
+  const std::string resource = std::string(kResourceRoot) + "/include";
+  const std::string machine = "/usr/include/x86_64-linux-gnu";
+  std::vector<std::string> arguments = CommonArguments();
+  arguments.insert(arguments.end(), {"-resource-dir", kResourceRoot});
+  for (const std::string& directory :
+       {std::string(kResourceRoot) + "/shim", cuda + "/cccl", resource + "/cuda_wrappers", cxx,
+        machine + "/c++/" + version, cxx + "/backward", resource}) {
+    arguments.insert(arguments.end(), {"-internal-isystem", directory});
+  }
+  for (const std::string& directory : {machine, std::string("/usr/include")}) {
+    arguments.insert(arguments.end(), {"-internal-externc-isystem", directory});
+  }
+  arguments.insert(arguments.end(),
+                   {"-internal-isystem", cuda, "-include", "__clang_cuda_runtime_wrapper.h",
+                    "-include", "cuda_header_supplement.h"});
+  std::error_code error;
+  std::vector<std::string> roots = {"/usr/include", "/usr/lib/gcc", cuda};
+  // A toolkit's include directory is often a link.
+  const std::filesystem::path real = std::filesystem::canonical(cuda, error);
+  if (!error) {
+    roots.push_back(real.string());
+  }
+  return RunClang(source, std::move(arguments),
+                  frontend::MakeCudaFileSystem(kSourcePath, source.text(), roots), true);
+}
+
+Refusal MakeRefusal(const KernelSource& source, const std::vector<Diagnostic>& errors) {
+  const Diagnostic& first = errors.front();
+  Refusal refusal;
+  refusal.line = first.line;
+  refusal.reason =
+      source.path() + ":" + (first.line > 0 ? std::to_string(first.line) + ": " : " ") + first.text;
+  if (errors.size() > 1) {
+    refusal.reason += " (and " + std::to_string(errors.size() - 1) + " more)";
+  }
+  return refusal;
+}
+
+}  // namespace
+
+Result<ParseOutcome> ParseSource(const KernelSource& source, const ParseOptions& options) {
+  OPTIML_ASSIGN(ParseAttempt plain, ParseWithPrelude(source));
+  if (plain.errors.empty()) {
+    return ParseOutcome(std::move(plain.unit));
+  }
+  if (!options.cuda_include_directory.empty()) {
+    const std::string cxx = FindCxxHeaders();
+    if (!cxx.empty()) {
+      OPTIML_ASSIGN(ParseAttempt full,
+                    ParseWithCudaHeaders(source, options.cuda_include_directory, cxx));
+      if (full.errors.empty()) {
+        return ParseOutcome(std::move(full.unit));
+      }
+      return ParseOutcome(MakeRefusal(source, full.errors));
+    }
+  }
+  return ParseOutcome(MakeRefusal(source, plain.errors));
+}
+
+}  // namespace optiml
