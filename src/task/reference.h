@@ -4,6 +4,14 @@
 // HostReference: the task's reference.cpp, compiled once per content and run in a confined child
 // process. The child gets the inputs and returns the outputs as doubles or exact integers; it never
 // sees a candidate.
+//
+// The function is ENTRY_reference with the launcher's arguments: buffers as pointers to the host
+// type of their dtype (f16 and bf16 as uint16_t, 8-bit floats as uint8_t) or, for any float buffer,
+// to double; float outputs should be double*. Scalars are any arithmetic type. The child checks the
+// types before the first call. An optional ENTRY_reference_range(int64_t begin, int64_t end, ...)
+// computes only the output elements [begin, end).
+//
+// Threads: one call at a time.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,11 +22,13 @@
 #include "core/kernel_task.h"
 #include "core/tensor.h"
 #include "task/inputs.h"
+#include "task/npy.h"
 
 namespace optiml {
 
 struct ReferenceOptions {
-  std::filesystem::path cache_directory;  // compiled references by content hash
+  std::filesystem::path cache_directory;  // compiled references by content hash; empty: a temporary
+                                          // folder of this reference
   bool confined = true;                   // false only after the user's explicit --unconfined
   double time_limit_s = 60;
   uint64_t memory_bytes = uint64_t{4} << 30;
@@ -28,19 +38,19 @@ class HostReference {
  public:
   virtual ~HostReference() = default;
   // All buffer arguments after the reference ran, in order, in the task's dtypes except that float
-  // outputs are f64. A reference that crashes, hangs or writes outside its buffers gives an Error
-  // that says so and names the file.
+  // outputs are f64. A reference that crashes, hangs, writes outside its buffers or leaves an
+  // output element unwritten gives an Error that says so and names the file.
   virtual Result<std::vector<Tensor>> Run(const TaskInputs& inputs) = 0;
+
+  virtual bool has_range() const = 0;
+  // As Run, but only elements [begin, end) of the outputs mean anything. REQUIRES: has_range()
+  virtual Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
+                                               int64_t end) = 0;
 };
 
 // Compiles when needed. Fails with the compiler's first error, with file and line.
 Result<std::unique_ptr<HostReference>> MakeHostReference(const KernelTask& task,
                                                          const ReferenceOptions& options);
-
-// Recorded tensors, checked against the task's dtypes and shapes. Only .npy of version 1.0 to 3.0,
-// C order.
-Result<Tensor> LoadNpy(const std::filesystem::path& file);
-Result<void> SaveNpy(const std::filesystem::path& file, const Tensor& tensor);
 
 }  // namespace optiml
 

@@ -1,0 +1,355 @@
+#include "task/launcher_scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "task/names.h"
+
+namespace optiml {
+namespace {
+
+struct Token {
+  std::string text;
+  int line = 0;
+};
+
+// Words, strings (with quotes) and single characters; comments, preprocessor lines and white space
+// are dropped.
+class Tokenizer {
+ public:
+  explicit Tokenizer(std::string_view text) : text_(text) {}
+
+  std::vector<Token> Run() {
+    std::vector<Token> tokens;
+    bool line_start = true;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        line_start = true;
+        Advance(1);
+      } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+        Advance(1);
+      } else if (text_.substr(at_, 2) == "//") {
+        Advance(std::min(text_.find('\n', at_), text_.size()) - at_);
+      } else if (text_.substr(at_, 2) == "/*") {
+        const size_t end = text_.find("*/", at_ + 2);
+        Advance((end == std::string_view::npos ? text_.size() : end + 2) - at_);
+      } else if (c == '#' && line_start) {
+        SkipDirective();
+      } else {
+        line_start = false;
+        tokens.push_back(Next(c));
+      }
+    }
+    return tokens;
+  }
+
+ private:
+  void Advance(size_t count) {
+    for (; count > 0 && at_ < text_.size(); --count, ++at_) {
+      line_ += text_[at_] == '\n' ? 1 : 0;
+    }
+  }
+
+  void SkipDirective() {
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      Advance(text_[at_] == '\\' ? 2 : 1);
+    }
+  }
+
+  Token Next(char c) {
+    const size_t begin = at_;
+    const int line = line_;
+    if (c == '"' || c == '\'') {
+      Advance(1);
+      while (at_ < text_.size() && text_[at_] != c && text_[at_] != '\n') {
+        Advance(text_[at_] == '\\' ? 2 : 1);
+      }
+      Advance(1);
+    } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      while (at_ < text_.size() &&
+             (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
+        Advance(1);
+      }
+    } else {
+      Advance(1);
+    }
+    return {std::string(text_.substr(begin, at_ - begin)), line};
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int line_ = 1;
+};
+
+std::optional<DType> DTypeOfWords(const std::vector<std::string>& words) {
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  const auto is_unsigned = has("unsigned");
+  struct Row {
+    std::string_view word;
+    DType dtype;
+  };
+  static constexpr Row kNamed[] = {{"float", DType::kF32},          {"double", DType::kF64},
+                                   {"__half", DType::kF16},         {"half", DType::kF16},
+                                   {"__nv_bfloat16", DType::kBf16}, {"nv_bfloat16", DType::kBf16},
+                                   {"__nv_fp8_e4m3", DType::kE4m3}, {"__nv_fp8_e5m2", DType::kE5m2},
+                                   {"bool", DType::kBool},          {"int8_t", DType::kI8},
+                                   {"uint8_t", DType::kU8},         {"int16_t", DType::kI16},
+                                   {"uint16_t", DType::kU16},       {"int32_t", DType::kI32},
+                                   {"uint32_t", DType::kU32},       {"int64_t", DType::kI64},
+                                   {"uint64_t", DType::kU64},       {"size_t", DType::kU64},
+                                   {"ptrdiff_t", DType::kI64},      {"uint", DType::kU32}};
+  for (const Row& row : kNamed) {
+    if (has(row.word)) {
+      return row.dtype;
+    }
+  }
+  if (has("char")) {
+    return is_unsigned ? DType::kU8 : DType::kI8;
+  }
+  if (has("short")) {
+    return is_unsigned ? DType::kU16 : DType::kI16;
+  }
+  if (has("long")) {
+    return is_unsigned ? DType::kU64 : DType::kI64;
+  }
+  if (has("int") || is_unsigned || has("signed")) {
+    return is_unsigned ? DType::kU32 : DType::kI32;
+  }
+  return std::nullopt;
+}
+
+LauncherFact FactOf(const std::vector<Token>& tokens) {
+  LauncherFact fact;
+  std::vector<std::string> words;
+  for (const Token& token : tokens) {
+    if (token.text == "*" || token.text == "[") {
+      fact.is_pointer = true;
+    } else if (token.text == "=") {
+      break;  // a default value
+    } else if (token.text == "const" && !fact.is_pointer) {
+      fact.points_to_const = true;  // of a pointer only; cleared below
+    } else if (IsIdentifier(token.text) && token.text != "__restrict__" && token.text != "const" &&
+               token.text != "restrict" && token.text != "__restrict" && token.text != "std") {
+      words.push_back(token.text);
+      fact.line = token.line;
+    }
+  }
+  fact.points_to_const = fact.points_to_const && fact.is_pointer;
+  if (!words.empty()) {
+    fact.name = words.back();
+    words.pop_back();
+  }
+  fact.dtype = DTypeOfWords(words);
+  return fact;
+}
+
+// Walks the tokens of a file and collects the definitions with C linkage.
+class Scanner {
+ public:
+  explicit Scanner(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+
+  std::vector<ScannedLauncher> Run() {
+    while (at_ < tokens_.size()) {
+      if (Is(0, "extern") && Is(1, "\"C\"")) {
+        at_ += 2;
+        if (Is(0, "{")) {
+          ++at_;
+          while (at_ < tokens_.size() && !Is(0, "}")) {
+            Declaration();
+          }
+        } else {
+          Declaration();
+        }
+      } else if (Is(0, "{")) {
+        SkipGroup("{", "}");
+      } else {
+        ++at_;
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool Is(size_t ahead, std::string_view text) const {
+    return at_ + ahead < tokens_.size() && tokens_[at_ + ahead].text == text;
+  }
+
+  // Moves behind the group that begins here.
+  void SkipGroup(std::string_view open, std::string_view close) {
+    int depth = 0;
+    for (; at_ < tokens_.size(); ++at_) {
+      depth += tokens_[at_].text == open ? 1 : 0;
+      if (tokens_[at_].text == close && --depth == 0) {
+        ++at_;
+        return;
+      }
+    }
+  }
+
+  // One declaration or definition at file level.
+  void Declaration() {
+    ScannedLauncher launcher;
+    bool is_device_code = false;
+    while (at_ < tokens_.size() && !Is(0, "(") && !Is(0, ";") && !Is(0, "{") && !Is(0, "=")) {
+      is_device_code |= Is(0, "__global__") || Is(0, "__device__");
+      launcher.entry = tokens_[at_].text;
+      launcher.line = tokens_[at_].line;
+      ++at_;
+    }
+    if (!Is(0, "(")) {
+      SkipToEnd();
+      return;
+    }
+    const size_t begin = at_ + 1;
+    SkipGroup("(", ")");
+    std::vector<Token> parameter;
+    int depth = 0;
+    for (size_t i = begin; i + 1 < at_ + 1 && i < tokens_.size(); ++i) {
+      const std::string& text = tokens_[i].text;
+      depth += text == "(" || text == "<" ? 1 : 0;
+      depth -= text == ")" || text == ">" ? 1 : 0;
+      const bool ends = i + 1 == at_;
+      if (ends || (text == "," && depth == 0)) {
+        if (!parameter.empty() && !(parameter.size() == 1 && parameter[0].text == "void")) {
+          launcher.parameters.push_back(FactOf(parameter));
+        }
+        parameter.clear();
+      } else {
+        parameter.push_back(tokens_[i]);
+      }
+    }
+    const bool is_definition = Is(0, "{");
+    SkipToEnd();
+    if (is_definition && !is_device_code) {
+      found_.push_back(std::move(launcher));
+    }
+  }
+
+  void SkipToEnd() {
+    while (at_ < tokens_.size() && !Is(0, ";") && !Is(0, "{")) {
+      ++at_;
+    }
+    if (Is(0, "{")) {
+      SkipGroup("{", "}");
+    } else {
+      ++at_;
+    }
+  }
+
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+  std::vector<ScannedLauncher> found_;
+};
+
+}  // namespace
+
+Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& file_name,
+                                     const std::string& entry) {
+  std::vector<ScannedLauncher> found = Scanner(Tokenizer(text).Run()).Run();
+  std::vector<std::string> names;
+  for (ScannedLauncher& launcher : found) {
+    if (launcher.entry == entry) {
+      return std::move(launcher);
+    }
+    names.push_back(fmt::format("{} (line {})", launcher.entry, launcher.line));
+  }
+  if (!entry.empty()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{}: no host function extern \"C\" {}(...) ({})", file_name, entry,
+                             names.empty() ? "there is none with C linkage"
+                                           : fmt::format("found: {}", fmt::join(names, ", "))));
+  }
+  if (found.empty()) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("{}: no launcher: write a host function extern \"C\" void NAME(...) "
+                             "that launches the kernel",
+                             file_name));
+  }
+  if (found.size() > 1) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}: several functions with C linkage, name the launcher with entry "
+                             "({})",
+                             file_name, fmt::join(names, ", ")));
+  }
+  return std::move(found.front());
+}
+
+Result<SizeBindings> ParseSizes(std::string_view text) {
+  SizeBindings sizes;
+  std::string spaced(text);
+  std::replace(spaced.begin(), spaced.end(), ',', ' ');
+  for (const std::string& part : SplitTrimmed(spaced, ' ')) {
+    if (part.empty()) {
+      continue;
+    }
+    const size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    const std::optional<int64_t> value =
+        equals == std::string::npos ? std::nullopt : ParseInteger(part.substr(equals + 1));
+    if (!IsIdentifier(name) || !value || *value < 0) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("\"{}\" is no size: write name=number, not negative", part));
+    }
+    if (!sizes.emplace(name, *value).second) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("size \"{}\" is given twice", name));
+    }
+  }
+  if (sizes.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "no sizes: write name=number");
+  }
+  return sizes;
+}
+
+Result<SourceComments> ReadComments(std::string_view text, const std::string& file_name) {
+  constexpr std::string_view kMark = "// optiml:";
+  SourceComments comments;
+  int line = 0;
+  while (!text.empty()) {
+    ++line;
+    const size_t end = text.find('\n');
+    const std::string_view row = Trim(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (!row.starts_with(kMark)) {
+      continue;
+    }
+    const std::string_view content = Trim(row.substr(kMark.size()));
+    const size_t space = content.find(' ');
+    const std::string_view word = content.substr(0, space);
+    const std::string_view rest =
+        space == std::string_view::npos ? std::string_view() : Trim(content.substr(space));
+    if (word == "intent" || word == "entry" || word == "reference") {
+      (word == "intent"  ? comments.intent
+       : word == "entry" ? comments.entry
+                         : comments.reference) = rest;
+      continue;
+    }
+    if (word == "arg") {
+      const size_t equals = rest.find('=');
+      const std::string name(Trim(rest.substr(0, equals)));
+      if (equals == std::string_view::npos || !IsIdentifier(name)) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("{}:{}: \"{}\": write arg NAME=dtype[extents]:role:fill",
+                                 file_name, line, content));
+      }
+      comments.args[name] = Trim(rest.substr(equals + 1));
+      continue;
+    }
+    const bool is_checked = word == "checked";
+    const Result<SizeBindings> sizes = ParseSizes(is_checked || word == "timed" ? rest : content);
+    if (!sizes) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}:{}: optiml comment: {} (known: sizes, timed, checked, arg, "
+                               "intent, entry, reference)",
+                               file_name, line, sizes.error().message()));
+    }
+    (is_checked ? comments.checked : comments.timed).push_back({*sizes, line});
+  }
+  return comments;
+}
+
+}  // namespace optiml

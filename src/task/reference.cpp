@@ -1,0 +1,486 @@
+#include "task/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "base/check.h"
+#include "base/file_system.h"
+#include "base/process.h"
+#include "task/names.h"
+#include "task/reference_driver.h"
+
+namespace optiml {
+namespace {
+
+// A reference is plain C++: this is what it is compiled with, so that its numbers are the same on
+// every machine (no fused multiply-add, no fast math).
+const std::vector<std::string> kCompileFlags = {"-std=c++20", "-O2", "-ffp-contract=off", "-w"};
+constexpr auto kCompileLimit = std::chrono::seconds(120);
+// Where Debian's /usr/bin/c++ points to; the sandbox does not hold /etc otherwise.
+constexpr char kAlternatives[] = "/etc/alternatives";
+constexpr uint8_t kPoisonA = 0xA5;
+constexpr uint8_t kPoisonB = 0x5A;
+
+// One parameter of the compiled function, as the driver's --signature says it.
+struct Parameter {
+  bool is_pointer = false;
+  bool is_const = false;
+  bool is_void = false;
+  bool is_other = false;  // a type that no argument has
+  DType dtype = DType::kF32;
+  std::string text;
+};
+
+Parameter ParseParameter(std::string_view code) {
+  Parameter p;
+  p.text = code;
+  p.is_const = code.starts_with("c*");
+  p.is_pointer = p.is_const || code.starts_with("*");
+  code.remove_prefix(p.is_const ? 2 : (p.is_pointer ? 1 : 0));
+  p.is_void = code == "void";
+  const Result<DType> dtype = ParseDType(code);
+  p.is_other = !p.is_void && !dtype;
+  p.dtype = dtype ? *dtype : DType::kU8;
+  p.text = fmt::format("{}{}{}", p.is_const ? "const " : "", code, p.is_pointer ? "*" : "");
+  return p;
+}
+
+// The plain C++ type that holds one element of the dtype.
+DType HostDType(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+    case DType::kBf16:
+      return DType::kU16;
+    case DType::kE4m3:
+    case DType::kE5m2:
+      return DType::kU8;
+    default:
+      return dtype;
+  }
+}
+
+bool IsOutput(const ArgSpec& arg) {
+  return arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
+}
+
+std::string LastLines(const std::string& text, size_t limit) {
+  const std::string_view trimmed = Trim(text);
+  return std::string(trimmed.size() > limit ? trimmed.substr(trimmed.size() - limit) : trimmed);
+}
+
+// A file that nobody else reads and that need not survive: without the sync to disk, which costs
+// more than the reference itself.
+Result<void> WriteScratch(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) {
+    return Error(ErrorCode::kIo, path.string() + ": cannot write");
+  }
+  return {};
+}
+
+class CompiledReference : public HostReference {
+ public:
+  CompiledReference(KernelTask task, ReferenceOptions options, TemporaryDirectory scratch)
+      : task_(std::move(task)), options_(std::move(options)), scratch_(std::move(scratch)) {}
+
+  Result<void> Prepare();
+  Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
+    return Checked(inputs, std::nullopt);
+  }
+  bool has_range() const override { return has_range_; }
+  Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
+                                       int64_t end) override {
+    OPTIML_CHECK(has_range_, "the reference has no range function");
+    return Checked(inputs, Range{begin, end});
+  }
+
+ private:
+  struct Range {
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+
+  std::string symbol() const { return task_.source.entry() + "_reference"; }
+  std::string file_name() const { return task_.reference.source.filename().string(); }
+  Error Fail(const std::string& what) const {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}:{}: {} {}", file_name(), symbol_line_, symbol(), what));
+  }
+
+  Result<void> Compile(const std::filesystem::path& program, const std::string& driver);
+  Result<void> ReadSignature();
+  Result<void> CheckParameter(const ArgSpec& arg, const Parameter& parameter) const;
+  Result<ProcessOutcome> Start(std::vector<std::string> argv,
+                               std::vector<std::filesystem::path> read_only,
+                               std::chrono::milliseconds limit, std::optional<size_t> memory) const;
+  std::string Request(const TaskInputs& inputs, std::optional<Range> range, uint8_t poison) const;
+  Result<std::string> Answer(const TaskInputs& inputs, std::optional<Range> range, uint8_t poison);
+  Result<std::vector<Tensor>> Checked(const TaskInputs& inputs, std::optional<Range> range);
+
+  KernelTask task_;
+  ReferenceOptions options_;
+  TemporaryDirectory scratch_;
+  std::filesystem::path program_;
+  bool has_range_ = false;
+  int symbol_line_ = 1;
+  std::vector<Parameter> parameters_;
+};
+
+Result<ProcessOutcome> CompiledReference::Start(std::vector<std::string> argv,
+                                                std::vector<std::filesystem::path> read_only,
+                                                std::chrono::milliseconds limit,
+                                                std::optional<size_t> memory) const {
+  ProcessRequest request;
+  request.argv = std::move(argv);
+  request.limits.wall_time = limit;
+  request.limits.output_bytes = size_t{1} << 20;
+  request.limits.address_space_bytes = memory;
+  request.limits.file_bytes = size_t{1} << 36;
+  request.working_directory = scratch_.path();
+  request.environment = std::map<std::string, std::string>{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                                                           {"LC_ALL", "C"},
+                                                           {"CCACHE_DISABLE", "1"},
+                                                           {"TMPDIR", scratch_.path()}};
+  if (options_.confined) {
+    request.sandbox = Sandbox{std::move(read_only), {scratch_.path()}};
+  }
+  return RunProcess(request);
+}
+
+// The compiler's first error, without the folder before the file's name.
+std::string FirstError(const std::string& log, const std::string& folder) {
+  std::string_view rest = log;
+  std::string_view chosen;
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (line.find("error: ") != std::string_view::npos ||
+        line.find("undefined reference") != std::string_view::npos) {
+      chosen = line;
+      break;
+    }
+  }
+  std::string text(chosen.empty() ? std::string_view(LastLines(log, 400)) : chosen);
+  if (chosen.empty()) {
+    text = LastLines(log, 400);
+  }
+  for (size_t at = text.find(folder + "/"); at != std::string::npos; at = text.find(folder + "/")) {
+    text.erase(at, folder.size() + 1);
+  }
+  return text;
+}
+
+Result<void> CompiledReference::Compile(const std::filesystem::path& program,
+                                        const std::string& driver) {
+  OPTIML_ASSIGN(const std::filesystem::path compiler, [] {
+    Result<std::filesystem::path> found = FindProgram("c++");
+    if (!found) {
+      found = FindProgram("g++");
+    }
+    return found ? found
+                 : Result<std::filesystem::path>(Error(
+                       ErrorCode::kUnavailable,
+                       "no C++ compiler: the host reference needs c++ (install the package g++)"));
+  }());
+  const std::filesystem::path source = scratch_.path() / "driver.cpp";
+  const std::filesystem::path built = scratch_.path() / "reference.out";
+  OPTIML_TRY(WriteFileAtomically(source, driver));
+  std::vector<std::string> argv = {compiler.string()};
+  argv.insert(argv.end(), kCompileFlags.begin(), kCompileFlags.end());
+  argv.insert(argv.end(), {"-o", built.string(), source.string()});
+  const std::filesystem::path folder = task_.reference.source.parent_path();
+  std::vector<std::filesystem::path> read_only = {folder};
+  std::error_code ignored;
+  if (std::filesystem::is_directory(kAlternatives, ignored)) {
+    read_only.emplace_back(kAlternatives);
+  }
+  if (!compiler.string().starts_with("/usr/")) {
+    read_only.push_back(compiler.parent_path().parent_path());  // a compiler with its own prefix
+  }
+  OPTIML_ASSIGN(const ProcessOutcome outcome, Start(argv, read_only, kCompileLimit, std::nullopt));
+  if (outcome.timed_out) {
+    return Error(ErrorCode::kTimeout, fmt::format("{}: compiling the reference took over {} s",
+                                                  file_name(), kCompileLimit.count()));
+  }
+  if (!outcome.succeeded()) {
+    const std::string& log = outcome.standard_error;
+    if (log.find(fmt::format("'{}' was not declared", symbol())) != std::string::npos) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: no function {}, the reference of {}", file_name(), symbol(),
+                               task_.source.entry()));
+    }
+    return Error(ErrorCode::kInvalidArgument, FirstError(log, folder.string()));
+  }
+  OPTIML_ASSIGN(const std::string bytes, ReadFile(built));
+  OPTIML_TRY(WriteFileAtomically(program, bytes));
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all, ignored);
+  return {};
+}
+
+Result<void> CompiledReference::Prepare() {
+  if (options_.confined) {
+    OPTIML_TRY(SandboxAvailable());
+  }
+  OPTIML_ASSIGN(const std::string text, ReadFile(task_.reference.source));
+  const size_t at = text.find(symbol() + "(");
+  if (at != std::string::npos) {
+    symbol_line_ = 1 + static_cast<int>(std::count(
+                           text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  }
+  has_range_ = text.find(symbol() + "_range") != std::string::npos;
+  DriverText parts{task_.reference.source, task_.source.entry(), has_range_, {}};
+  for (const ArgSpec& arg : task_.args) {
+    parts.argument_names.push_back(arg.name);
+  }
+  const std::string driver = MakeDriverText(parts);
+  ContentHasher hasher;
+  hasher.Add(driver).Add(text);
+  // What the reference may include: the other C++ files of its folder.
+  std::vector<std::filesystem::path> neighbours;
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(task_.reference.source.parent_path(), ignored)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".h" || extension == ".hpp" || extension == ".inc") {
+      neighbours.push_back(entry.path());
+    }
+  }
+  std::sort(neighbours.begin(), neighbours.end());
+  for (const auto& path : neighbours) {
+    OPTIML_ASSIGN(const std::string contents, ReadFile(path));
+    hasher.Add(path.string()).Add(contents);
+  }
+  const std::filesystem::path folder =
+      options_.cache_directory.empty() ? scratch_.path() : options_.cache_directory;
+  OPTIML_TRY(CreateDirectories(folder));
+  program_ = std::filesystem::absolute(folder).lexically_normal() /
+             ("reference-" + hasher.Finish().Hex().substr(0, 32));
+  if (!std::filesystem::exists(program_, ignored)) {
+    OPTIML_TRY(Compile(program_, driver));
+  }
+  return ReadSignature();
+}
+
+Result<void> CompiledReference::CheckParameter(const ArgSpec& arg,
+                                               const Parameter& parameter) const {
+  const auto wrong = [&](const std::string& expected) {
+    return Fail(fmt::format("has {} for {}, expected {} (task.toml:{})", parameter.text, arg.name,
+                            expected, arg.line));
+  };
+  if (!arg.is_buffer) {
+    const bool fits = !parameter.is_pointer && !parameter.is_other &&
+                      (IsFloat(parameter.dtype) || !IsFloat(arg.dtype));
+    return fits ? Result<void>()
+                : wrong(fmt::format("a scalar that holds {}", DTypeName(arg.dtype)));
+  }
+  const DType host = HostDType(arg.dtype);
+  const std::string expected = IsFloat(arg.dtype) && host != DType::kF64
+                                   ? fmt::format("{}* or f64*", DTypeName(host))
+                                   : fmt::format("{}*", DTypeName(host));
+  if (!parameter.is_pointer || parameter.is_other) {
+    return wrong(expected);
+  }
+  if (IsOutput(arg) && parameter.is_const) {
+    return wrong(expected + " that is not const");
+  }
+  if (arg.role == ArgRole::kWorkspace) {
+    return {};
+  }
+  const bool is_word = arg.dtype == DType::kBool && parameter.dtype == DType::kU8;
+  const bool fits = !parameter.is_void && (parameter.dtype == host || is_word ||
+                                           (IsFloat(arg.dtype) && parameter.dtype == DType::kF64));
+  return fits ? Result<void>() : wrong(expected);
+}
+
+Result<void> CompiledReference::ReadSignature() {
+  OPTIML_ASSIGN(const ProcessOutcome outcome,
+                Start({program_.string(), "--signature"}, {program_}, std::chrono::seconds(20),
+                      options_.memory_bytes));
+  if (!outcome.succeeded()) {
+    return Fail(fmt::format("cannot be loaded: {}", LastLines(outcome.standard_error, 300)));
+  }
+  // Static initialisers may print; the driver's line is the last one.
+  const std::string_view output = Trim(outcome.standard_output);
+  const size_t newline = output.rfind('\n');
+  parameters_.clear();
+  for (const std::string& code :
+       SplitTrimmed(newline == std::string_view::npos ? output : output.substr(newline + 1), ' ')) {
+    parameters_.push_back(ParseParameter(code));
+  }
+  if (parameters_.size() != task_.args.size()) {
+    return Fail(fmt::format("has {} parameters, but the task has {} arguments", parameters_.size(),
+                            task_.args.size()));
+  }
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    OPTIML_TRY(CheckParameter(task_.args[i], parameters_[i]));
+  }
+  return {};
+}
+
+void PutWord(std::string& out, uint64_t word) {
+  out.append(reinterpret_cast<const char*>(&word), sizeof(word));
+}
+
+std::string CompiledReference::Request(const TaskInputs& inputs, std::optional<Range> range,
+                                       uint8_t poison) const {
+  std::string out;
+  PutWord(out, task_.args.size());
+  PutWord(out, static_cast<uint64_t>(range ? range->begin : 0));
+  PutWord(out, static_cast<uint64_t>(range ? range->end : 0));
+  PutWord(out, range ? 1 : 0);
+  size_t buffer = 0;
+  for (size_t i = 0; i < task_.args.size(); ++i) {
+    const ArgSpec& arg = task_.args[i];
+    const Parameter& parameter = parameters_[i];
+    const size_t element_bytes = DTypeBytes(parameter.is_void ? arg.dtype : parameter.dtype);
+    if (!arg.is_buffer) {
+      const double value = arg.is_size ? 0 : inputs.scalars.at(arg.name);
+      std::byte bytes[8] = {};
+      if (arg.is_size && !IsFloat(parameter.dtype)) {
+        StoreInteger(parameter.dtype, inputs.sizes.at(arg.name), bytes);
+      } else {
+        StoreElement(parameter.dtype,
+                     arg.is_size ? static_cast<double>(inputs.sizes.at(arg.name)) : value, bytes);
+      }
+      PutWord(out, 0);
+      PutWord(out, element_bytes);
+      PutWord(out, element_bytes);
+      out.append(reinterpret_cast<const char*>(bytes), element_bytes);
+      continue;
+    }
+    const Tensor& tensor = inputs.buffers[buffer++];
+    const auto count = static_cast<size_t>(tensor.element_count());
+    const size_t bytes = count * element_bytes;
+    PutWord(out, arg.role == ArgRole::kIn ? 1 : 2);
+    PutWord(out, bytes);
+    PutWord(out, element_bytes);
+    if (arg.role == ArgRole::kOut || arg.role == ArgRole::kWorkspace) {
+      out.append(bytes, static_cast<char>(poison));
+    } else if (parameter.dtype == HostDType(arg.dtype) || !IsFloat(arg.dtype)) {
+      out.append(reinterpret_cast<const char*>(tensor.bytes.data()), bytes);
+    } else {
+      std::string converted(bytes, '\0');
+      for (size_t e = 0; e < count; ++e) {
+        StoreElement(parameter.dtype, tensor.At(static_cast<int64_t>(e)),
+                     reinterpret_cast<std::byte*>(converted.data()) + e * element_bytes);
+      }
+      out += converted;
+    }
+  }
+  return out;
+}
+
+Result<std::string> CompiledReference::Answer(const TaskInputs& inputs, std::optional<Range> range,
+                                              uint8_t poison) {
+  const std::filesystem::path request = scratch_.path() / "request";
+  const std::filesystem::path answer = scratch_.path() / "answer";
+  std::error_code ignored;
+  std::filesystem::remove(answer, ignored);
+  OPTIML_TRY(WriteScratch(request, Request(inputs, range, poison)));
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options_.time_limit_s * 1000));
+  OPTIML_ASSIGN(const ProcessOutcome outcome,
+                Start({program_.string(), request.string(), answer.string()}, {program_}, limit,
+                      options_.memory_bytes));
+  const std::string where = inputs.text.empty() ? "" : fmt::format(" ({})", inputs.text);
+  if (outcome.timed_out) {
+    return Fail(fmt::format("did not end within {} s{}", options_.time_limit_s, where));
+  }
+  if (!outcome.succeeded()) {
+    const size_t mark = outcome.standard_error.rfind(kDriverMark);
+    if (mark != std::string::npos) {
+      std::string_view said =
+          std::string_view(outcome.standard_error).substr(mark + std::strlen(kDriverMark));
+      return Fail(std::string(said.substr(0, said.find('\n'))) + where);
+    }
+    return Fail(outcome.signal != 0
+                    ? fmt::format("crashed with signal {}{}", outcome.signal, where)
+                    : fmt::format("ended the process with status {}{}", outcome.exit_code, where));
+  }
+  Result<std::string> bytes = ReadFile(answer, size_t{1} << 36);
+  if (!bytes) {
+    return Fail("ended the process without returning" + where);
+  }
+  return bytes;
+}
+
+Result<std::vector<Tensor>> CompiledReference::Checked(const TaskInputs& inputs,
+                                                       std::optional<Range> range) {
+  OPTIML_ASSIGN(const std::string bytes, Answer(inputs, range, kPoisonA));
+  // A second run with another pattern tells a computed value that looks like poison from an element
+  // that was never written. It is needed only when some element looks so.
+  std::optional<std::string> second;
+  std::vector<Tensor> results;
+  size_t buffer = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < task_.args.size(); ++i) {
+    const ArgSpec& arg = task_.args[i];
+    if (!arg.is_buffer) {
+      continue;
+    }
+    const Tensor& input = inputs.buffers[buffer++];
+    if (arg.role == ArgRole::kIn) {
+      results.push_back(input);
+      continue;
+    }
+    const Parameter& parameter = parameters_[i];
+    const size_t element_bytes = DTypeBytes(parameter.is_void ? arg.dtype : parameter.dtype);
+    const auto count = static_cast<size_t>(input.element_count());
+    if (at + count * element_bytes > bytes.size()) {
+      return Fail("gave an answer that is cut short");
+    }
+    const std::string_view part = std::string_view(bytes).substr(at, count * element_bytes);
+    if (arg.role == ArgRole::kWorkspace) {
+      results.push_back(MakeTensor(arg.dtype, input.shape));
+      at += part.size();
+      continue;
+    }
+    const bool is_float = IsFloat(arg.dtype);
+    Tensor result = MakeTensor(is_float ? DType::kF64 : arg.dtype, input.shape);
+    // Words of f16 and the like are elements of the task's dtype.
+    const DType stored = parameter.dtype == HostDType(arg.dtype) ? arg.dtype : parameter.dtype;
+    const std::string poison(element_bytes, static_cast<char>(kPoisonA));
+    for (size_t e = 0; e < count; ++e) {
+      const std::string_view element = part.substr(e * element_bytes, element_bytes);
+      if (element == poison && arg.role == ArgRole::kOut && !range) {
+        if (!second) {
+          OPTIML_ASSIGN(second, Answer(inputs, range, kPoisonB));
+        }
+        if (std::string_view(*second).substr(at + e * element_bytes, element_bytes) ==
+            std::string(element_bytes, static_cast<char>(kPoisonB))) {
+          return Fail(
+              fmt::format("leaves element {} of {} unwritten ({})", e, arg.name, inputs.text));
+        }
+      }
+      const auto* from = reinterpret_cast<const std::byte*>(element.data());
+      std::byte* to = result.bytes.data() + e * DTypeBytes(result.dtype);
+      if (is_float) {
+        StoreElement(DType::kF64, LoadElement(stored, from), to);
+      } else {
+        StoreInteger(arg.dtype, LoadInteger(parameter.dtype, from), to);
+      }
+    }
+    results.push_back(std::move(result));
+    at += part.size();
+  }
+  return results;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostReference>> MakeHostReference(const KernelTask& task,
+                                                         const ReferenceOptions& options) {
+  OPTIML_CHECK(task.reference.kind == ReferenceKind::kHost, "the task has no host reference");
+  OPTIML_ASSIGN(TemporaryDirectory scratch, TemporaryDirectory::Create("optiml-reference-"));
+  auto reference = std::make_unique<CompiledReference>(task, options, std::move(scratch));
+  OPTIML_TRY(reference->Prepare());
+  return std::unique_ptr<HostReference>(std::move(reference));
+}
+
+}  // namespace optiml

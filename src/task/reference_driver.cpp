@@ -1,0 +1,254 @@
+#include "task/reference_driver.h"
+
+#include <fmt/format.h>
+
+namespace optiml {
+namespace {
+
+// Everything but the names, which are macros of the program that is put together below.
+constexpr char kBody[] = R"CPP(
+  namespace optiml_reference_driver {
+
+  struct Slot {
+    uint64_t kind = 0;
+    uint64_t bytes = 0;
+    uint64_t element_bytes = 1;
+    unsigned char scalar[8] = {};
+    unsigned char* mapping = nullptr;  // guard page, band and data, guard page
+    uint64_t mapping_bytes = 0;
+    unsigned char* data = nullptr;
+  };
+
+  const unsigned char kBand = 0xC5;
+  const uint64_t kPage = 4096;
+  std::vector<Slot> slots;
+
+  [[noreturn]] void Fail(const char* text) {
+    std::fprintf(stderr, "%s%s\n", OPTIML_MARK, text);
+    std::fflush(stderr);
+    _exit(40);
+  }
+
+  void OnFault(int, siginfo_t* info, void*) {
+    const unsigned char* address = static_cast<const unsigned char*>(info->si_addr);
+    char text[256] =
+        "accesses memory that belongs to no argument (a wild pointer or a stack overflow)";
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const Slot& slot = slots[i];
+      if (slot.mapping == nullptr || address < slot.mapping ||
+          address >= slot.mapping + slot.mapping_bytes) {
+        continue;
+      }
+      const int64_t offset = address - slot.data;
+      const int64_t size = static_cast<int64_t>(slot.element_bytes);
+      const int64_t element = (offset - (offset < 0 ? size - 1 : 0)) / size;
+      const long long count = static_cast<long long>(slot.bytes / slot.element_bytes);
+      if (offset >= 0 && offset < static_cast<int64_t>(slot.bytes)) {
+        std::snprintf(text, sizeof(text), "writes to element %lld of its input %s",
+                      static_cast<long long>(element), kNames[i]);
+      } else {
+        std::snprintf(text, sizeof(text), "accesses element %lld of %s, which has %lld",
+                      static_cast<long long>(element), kNames[i], count);
+      }
+    }
+    Fail(text);
+  }
+
+  void Allocate(Slot& slot) {
+    const uint64_t inner = (slot.bytes + kPage - 1) / kPage * kPage;
+    slot.mapping_bytes = inner + 2 * kPage;
+    void* memory = mmap(nullptr, slot.mapping_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      Fail("has not enough memory for its buffers");
+    }
+    slot.mapping = static_cast<unsigned char*>(memory);
+    slot.data = slot.mapping + kPage + (inner - slot.bytes);
+    std::memset(slot.mapping + kPage, kBand, inner - slot.bytes);
+    mprotect(slot.mapping, kPage, PROT_NONE);
+    mprotect(slot.mapping + kPage + inner, kPage, PROT_NONE);
+  }
+
+  template <typename T>
+  std::string Code() {
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_pointer_v<U>) {
+      using E = std::remove_pointer_t<U>;
+      return std::string(std::is_const_v<E> ? "c*" : "*") + Code<std::remove_cv_t<E>>();
+    } else if constexpr (std::is_same_v<U, void>) {
+      return "void";
+    } else if constexpr (std::is_same_v<U, bool>) {
+      return "bool";
+    } else if constexpr (std::is_same_v<U, float>) {
+      return "f32";
+    } else if constexpr (std::is_same_v<U, double>) {
+      return "f64";
+    } else if constexpr (std::is_integral_v<U>) {
+      return (std::is_signed_v<U> ? "i" : "u") + std::to_string(8 * sizeof(U));
+    } else {
+      return "other";
+    }
+  }
+
+  template <typename T>
+  T Argument(const Slot& slot) {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<T>(slot.data);
+    } else {
+      T value;
+      std::memcpy(&value, slot.scalar, sizeof(T) < 8 ? sizeof(T) : 8);
+      return value;
+    }
+  }
+
+  template <typename... A>
+  std::string Signature(void (*)(A...)) {
+    std::string text;
+    ((text += Code<A>() + " "), ...);
+    return text;
+  }
+
+  template <typename... A, size_t... I>
+  void CallWith(void (*function)(A...), std::index_sequence<I...>) {
+    function(Argument<A>(slots[I])...);
+  }
+
+  template <typename... A>
+  void Call(void (*function)(A...)) {
+    CallWith(function, std::index_sequence_for<A...>());
+  }
+
+  template <typename... A, size_t... I>
+  void CallRangeWith(void (*function)(int64_t, int64_t, A...), int64_t begin, int64_t end,
+                     std::index_sequence<I...>) {
+    function(begin, end, Argument<A>(slots[I])...);
+  }
+
+  template <typename... A>
+  void CallRange(void (*function)(int64_t, int64_t, A...), int64_t begin, int64_t end) {
+    CallRangeWith(function, begin, end, std::index_sequence_for<A...>());
+  }
+
+  uint64_t ReadWord(FILE* file) {
+    uint64_t word = 0;
+    if (std::fread(&word, sizeof(word), 1, file) != 1) {
+      Fail("got a request that is cut short");
+    }
+    return word;
+  }
+
+  int Run(const char* request, const char* answer) {
+    FILE* in = std::fopen(request, "rb");
+    if (in == nullptr) {
+      Fail("got no request");
+    }
+    const uint64_t count = ReadWord(in);
+    const int64_t begin = static_cast<int64_t>(ReadWord(in));
+    const int64_t end = static_cast<int64_t>(ReadWord(in));
+    const bool range = (ReadWord(in) & 1) != 0;
+    slots.resize(count);
+    for (Slot& slot : slots) {
+      slot.kind = ReadWord(in);
+      slot.bytes = ReadWord(in);
+      slot.element_bytes = ReadWord(in);
+      if (slot.kind != 0) {
+        Allocate(slot);
+      }
+      unsigned char* to = slot.kind == 0 ? slot.scalar : slot.data;
+      if (slot.bytes != 0 && std::fread(to, 1, slot.bytes, in) != slot.bytes) {
+        Fail("got a request that is cut short");
+      }
+      if (slot.kind == 1) {
+        mprotect(slot.mapping + kPage, slot.mapping_bytes - 2 * kPage, PROT_READ);
+      }
+    }
+    std::fclose(in);
+
+    static unsigned char stack[1 << 16];
+    stack_t alternate = {};
+    alternate.ss_sp = stack;
+    alternate.ss_size = sizeof(stack);
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = OnFault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+
+    try {
+#if OPTIML_HAS_RANGE
+      if (range) {
+        CallRange(&OPTIML_RANGE, begin, end);
+      } else {
+        Call(&OPTIML_ENTRY);
+      }
+#else
+      (void)range;
+      (void)begin;
+      (void)end;
+      Call(&OPTIML_ENTRY);
+#endif
+    } catch (const std::exception& error) {
+      std::string text = std::string("throws: ") + error.what();
+      Fail(text.c_str());
+    } catch (...) {
+      Fail("throws something that is no std::exception");
+    }
+
+    FILE* out = std::fopen(answer, "wb");
+    if (out == nullptr) {
+      Fail("cannot write its answer");
+    }
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const Slot& slot = slots[i];
+      for (const unsigned char* at = slot.mapping == nullptr ? slot.data : slot.mapping + kPage;
+           at != slot.data; ++at) {
+        if (*at != kBand) {
+          char text[256];
+          std::snprintf(text, sizeof(text), "writes before the first element of %s", kNames[i]);
+          Fail(text);
+        }
+      }
+      if (slot.kind == 2 && slot.bytes != 0 &&
+          std::fwrite(slot.data, 1, slot.bytes, out) != slot.bytes) {
+        Fail("cannot write its answer");
+      }
+    }
+    return std::fclose(out) == 0 ? 0 : 41;
+  }
+
+  }  // namespace optiml_reference_driver
+
+  int main(int argc, char** argv) {
+    if (argc == 2) {
+      std::printf("%s\n", optiml_reference_driver::Signature(&OPTIML_ENTRY).c_str());
+      return 0;
+    }
+    return argc == 3 ? optiml_reference_driver::Run(argv[1], argv[2]) : 42;
+  }
+)CPP";
+
+}  // namespace
+
+std::string MakeDriverText(const DriverText& parts) {
+  std::string text = "// Made by OptiML around a task's reference function.\n";
+  for (const char* header :
+       {"algorithm", "cmath", "csignal", "cstdint", "cstdio", "cstdlib", "cstring", "exception",
+        "limits", "string", "type_traits", "utility", "vector"}) {
+    text += fmt::format("#include <{}>\n", header);
+  }
+  text += "#include <signal.h>\n#include <sys/mman.h>\n#include <unistd.h>\n";
+  text += fmt::format("#include \"{}\"\n", parts.reference.string());
+  text += fmt::format("#define OPTIML_ENTRY {}_reference\n", parts.entry);
+  text += fmt::format("#define OPTIML_RANGE {}_reference_range\n", parts.entry);
+  text += fmt::format("#define OPTIML_HAS_RANGE {}\n", parts.has_range ? 1 : 0);
+  text += fmt::format("#define OPTIML_MARK \"{}\"\n", kDriverMark);
+  text += "static const char* const kNames[] = {";
+  for (const std::string& name : parts.argument_names) {
+    text += fmt::format("\"{}\", ", name);
+  }
+  text += "\"\"};\n";
+  return text + kBody;
+}
+
+}  // namespace optiml

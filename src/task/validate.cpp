@@ -1,0 +1,246 @@
+// The rules that every task keeps, the rows of its checks, and its hash.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/file_system.h"
+#include "task/inputs.h"
+#include "task/names.h"
+#include "task/task_file.h"
+
+namespace optiml {
+namespace {
+
+Error At(const std::string& file, int line, const std::string& what) {
+  return Error(ErrorCode::kInvalidArgument,
+               line > 0 ? fmt::format("{}:{}: {}", file, line, what) : file + ": " + what);
+}
+
+// Whether the integer type can hold the value.
+bool Fits(DType dtype, int64_t value) {
+  const int bits = static_cast<int>(8 * DTypeBytes(dtype));
+  if (dtype == DType::kBool) {
+    return value == 0 || value == 1;
+  }
+  if (IsSignedInteger(dtype)) {
+    return bits == 64 || (value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1));
+  }
+  return value >= 0 && (bits == 64 || value < int64_t{1} << bits);
+}
+
+Result<void> ValidateRange(const ArgSpec& arg, const SizeRow& row, const std::string& file) {
+  const Fill& fill = arg.fill;
+  const auto bound = [&](const std::optional<SizeExpr>& expression, std::optional<double> number,
+                         double fallback) -> Result<double> {
+    if (expression) {
+      OPTIML_ASSIGN(const int64_t value, expression->Evaluate(row.sizes));
+      return static_cast<double>(value);
+    }
+    return number.value_or(fallback);
+  };
+  Result<double> min = bound(fill.min, fill.min_value, 0);
+  Result<double> max = bound(fill.max, fill.max_value, std::numeric_limits<double>::infinity());
+  for (const auto* value : {&min, &max}) {
+    if (!*value) {
+      return At(file, arg.line,
+                fmt::format("{}: at {}: {}", arg.name, row.Text(), value->error().message()));
+    }
+  }
+  if (fill.declared && fill.kind == FillKind::kRandInt && !fill.max) {
+    return At(file, arg.line, fmt::format("{}: fill = \"randint\" needs max", arg.name));
+  }
+  const bool ranged = fill.min || fill.max || fill.min_value || fill.max_value;
+  if (ranged && !(*min < *max)) {
+    return At(file, arg.line,
+              fmt::format("{}: the fill's range is empty at {}: min {} is not below max {}",
+                          arg.name, row.Text(), *min, *max));
+  }
+  if (fill.total) {
+    const Result<int64_t> total = fill.total->Evaluate(row.sizes);
+    if (!total || *total < 0) {
+      return At(
+          file, arg.line,
+          fmt::format("{}: total at {}: {}", arg.name, row.Text(),
+                      total ? fmt::format("{} is negative", *total) : total.error().message()));
+    }
+  }
+  return {};
+}
+
+Result<void> ValidateArgs(const KernelTask& task, const SizeRow& row, const std::string& file) {
+  for (const ArgSpec& arg : task.args) {
+    if (!arg.is_size) {
+      continue;
+    }
+    const int64_t value = row.sizes.at(arg.name);
+    if (!Fits(arg.dtype, value)) {
+      return At(file, row.line > 0 ? row.line : arg.line,
+                fmt::format("size {} = {} does not fit in the argument's type {}", arg.name, value,
+                            DTypeName(arg.dtype)));
+    }
+  }
+  for (const ArgSpec& arg : task.args) {
+    if (arg.is_size) {
+      continue;
+    }
+    if (arg.is_buffer) {
+      const Result<std::vector<int64_t>> shape = ShapeOf(task, arg, row.sizes);
+      if (!shape) {
+        return At(file, arg.line, shape.error().message());
+      }
+    }
+    if (!arg.is_buffer && arg.value && !IsFloat(arg.dtype) &&
+        (*arg.value != std::floor(*arg.value) || std::fabs(*arg.value) > 0x1p53 ||
+         !Fits(arg.dtype, static_cast<int64_t>(*arg.value)))) {
+      return At(file, arg.line,
+                fmt::format("{}: value {} is no {}", arg.name, *arg.value, DTypeName(arg.dtype)));
+    }
+    OPTIML_TRY(ValidateRange(arg, row, file));
+  }
+  return {};
+}
+
+Result<void> ValidateFormula(const std::optional<SizeExpr>& formula, std::string_view key,
+                             const SizeRow& row, int64_t lowest, const std::string& file) {
+  if (!formula) {
+    return {};
+  }
+  const Result<int64_t> value = formula->Evaluate(row.sizes);
+  if (!value) {
+    return At(file, row.line,
+              fmt::format("{}: at {}: {}", key, row.Text(), value.error().message()));
+  }
+  if (*value < lowest) {
+    return At(file, row.line,
+              fmt::format("{} is {} at {}, expected at least {}", key, *value, row.Text(), lowest));
+  }
+  return {};
+}
+
+// Odd and prime extents: no power-of-two tile divides them. The lists are tried from large to small
+// until the buffers stay small.
+constexpr int64_t kMaxDerivedElements = 65'536;
+constexpr std::array<std::array<int64_t, 5>, 4> kDerivedExtents = {
+    {{1, 1, 1, 1, 1}, {7, 5, 3, 2, 3}, {33, 65, 17, 9, 5}, {257, 131, 19, 11, 7}}};
+
+}  // namespace
+
+std::vector<SizeRow> DeriveCheckedRows(const KernelTask& task) {
+  std::vector<SizeRow> rows;
+  for (const auto& extents : kDerivedExtents) {
+    SizeRow row;
+    size_t i = 0;
+    for (const auto& [name, timed] : task.timed.front().sizes) {
+      row.sizes[name] = std::min(timed, extents[i++ % extents.size()]);
+    }
+    const bool is_small = std::all_of(task.args.begin(), task.args.end(), [&](const ArgSpec& arg) {
+      if (!arg.is_buffer) {
+        return true;
+      }
+      const auto shape = ShapeOf(task, arg, row.sizes);
+      int64_t count = 1;
+      for (const int64_t extent : shape ? *shape : std::vector<int64_t>{}) {
+        count *= extent;
+      }
+      return shape.has_value() && count <= kMaxDerivedElements;
+    });
+    const bool is_new = std::none_of(rows.begin(), rows.end(),
+                                     [&](const SizeRow& r) { return r.sizes == row.sizes; });
+    if (is_small && is_new) {
+      rows.push_back(std::move(row));
+    }
+  }
+  if (rows.empty()) {
+    rows.push_back(task.timed.front());
+  }
+  return rows;
+}
+
+Result<void> ValidateTask(const KernelTask& task, const std::string& file) {
+  const bool has_output = std::any_of(task.args.begin(), task.args.end(), [](const ArgSpec& arg) {
+    return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
+  });
+  if (!has_output) {
+    return At(file, 0, "no argument with role = \"out\" or \"inout\": nothing would be checked");
+  }
+  for (const auto* rows : {&task.checked, &task.timed}) {
+    for (const SizeRow& row : *rows) {
+      OPTIML_TRY(ValidateArgs(task, row, file));
+      OPTIML_TRY(ValidateFormula(task.cost.bytes, "cost.bytes", row, 0, file));
+      OPTIML_TRY(ValidateFormula(task.cost.operations, "cost.operations", row, 0, file));
+      OPTIML_TRY(ValidateFormula(task.tolerance.reduction_length, "tolerance.reduction_length", row,
+                                 1, file));
+      if (task.launch) {
+        for (const auto* extents : {&task.launch->grid, &task.launch->block}) {
+          for (const SizeExpr& extent : *extents) {
+            OPTIML_TRY(ValidateFormula(extent, "launch", row, 1, file));
+          }
+        }
+        OPTIML_TRY(ValidateFormula(task.launch->dynamic_shared_bytes, "launch.dynamic_shared_bytes",
+                                   row, 0, file));
+      }
+    }
+  }
+  return {};
+}
+
+Result<ContentHash> HashTask(const KernelTask& task) {
+  ContentHasher hasher;
+  const auto expression = [](const std::optional<SizeExpr>& e) { return e ? e->text() : "-"; };
+  const auto number = [](const std::optional<double>& v) {
+    return v ? fmt::format("{}", *v) : "-";
+  };
+  hasher.Add("task 1").Add(task.source.hash().Hex()).Add(task.allow_libraries ? "l" : "-");
+  for (const ArgSpec& arg : task.args) {
+    std::string shape;
+    for (const SizeExpr& extent : arg.shape) {
+      shape += extent.text() + ",";
+    }
+    hasher.Add(fmt::format("{} {} {} [{}] {} {} {} {}", arg.name, arg.is_buffer,
+                           DTypeName(arg.dtype), shape, ArgRoleName(arg.role), number(arg.value),
+                           arg.is_size, arg.allow_special));
+    hasher.Add(fmt::format("{} {} {} {} {} {} {} {}", FillKindName(arg.fill.kind),
+                           expression(arg.fill.min), expression(arg.fill.max),
+                           number(arg.fill.min_value), number(arg.fill.max_value), arg.fill.value,
+                           expression(arg.fill.total), arg.fill.declared));
+  }
+  for (const auto* rows : {&task.checked, &task.timed}) {
+    hasher.Add(fmt::format("rows {}", rows->size()));
+    for (const SizeRow& row : *rows) {
+      hasher.Add(row.Text());
+    }
+  }
+  hasher.Add(ReferenceKindName(task.reference.kind));
+  if (task.reference.kind == ReferenceKind::kHost) {
+    OPTIML_ASSIGN(const std::string text, ReadFile(task.reference.source));
+    hasher.Add(text);
+  }
+  for (const auto& [name, path] : task.reference.recorded) {
+    OPTIML_ASSIGN(const std::string bytes, ReadFile(path));
+    hasher.Add(name).Add(ContentHash::Of(bytes).Hex());
+  }
+  const auto tolerance = [&](const Tolerance& t) {
+    return fmt::format("{} {} {} {}", number(t.absolute), number(t.relative),
+                       t.allow_reduced_precision, expression(t.reduction_length));
+  };
+  hasher.Add(tolerance(task.tolerance));
+  for (const auto& [name, t] : task.tolerance.per_argument) {
+    hasher.Add(name).Add(tolerance(t));
+  }
+  hasher.Add(expression(task.cost.bytes)).Add(expression(task.cost.operations));
+  if (task.launch) {
+    hasher.Add(task.launch->kernel).Add(task.launch->dynamic_shared_bytes.text());
+    for (const auto* extents : {&task.launch->grid, &task.launch->block}) {
+      hasher.Add(fmt::format("extents {}", extents->size()));
+      for (const SizeExpr& extent : *extents) {
+        hasher.Add(extent.text());
+      }
+    }
+  }
+  return hasher.Finish();
+}
+
+}  // namespace optiml
