@@ -61,7 +61,7 @@ void Converter::Run() {
 }
 
 void Converter::CollectDeclarations(const clang::DeclContext* declarations) {
-  for (const clang::Decl* decl : declarations->decls()) {
+  for (const clang::Decl* decl : declarations->noload_decls()) {
     if (decl->isImplicit() || decl->isInvalidDecl()) {
       continue;
     }

@@ -30,7 +30,7 @@ class DeviceTextMaker {
   };
 
   void Visit(const clang::DeclContext* declarations) {
-    for (const clang::Decl* decl : declarations->decls()) {
+    for (const clang::Decl* decl : declarations->noload_decls()) {
       if (decl->isImplicit()) {
         continue;
       }

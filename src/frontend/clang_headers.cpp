@@ -93,7 +93,8 @@ class RootedFileSystem : public llvm::vfs::ProxyFileSystem {
 }  // namespace
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakePreludeFileSystem(const std::string& path,
-                                                                      const std::string& text) {
+                                                                      const std::string& text,
+                                                                      const std::string& pch) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   const std::string root = std::string(kPreludeRoot) + "/";
   for (size_t i = 0; i < kPreludeHeaderCount; ++i) {
@@ -104,6 +105,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakePreludeFileSystem(const std:
   }
   for (const char* name : kStandardHost) {
     Add(*files, root + name, "#include <std_host.h>\n");
+  }
+  if (!pch.empty()) {
+    Add(*files, kPreludePchPath, pch);
+    Add(*files, kPreludeOnlyPath, "");
   }
   AddSource(*files, path, text);
   return files;

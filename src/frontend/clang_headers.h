@@ -29,10 +29,15 @@ extern const size_t kResourceHeaderCount;
 inline constexpr char kPreludeRoot[] = "/optiml/prelude";
 inline constexpr char kResourceRoot[] = "/optiml/clang";
 
-// Nothing but `text` at `path` and the prelude: a candidate's #include reads no file of this
-// machine.
+inline constexpr char kPreludePchPath[] = "/optiml/prelude.pch";
+// The empty file from which the precompiled prelude is made; it must exist where that is used.
+inline constexpr char kPreludeOnlyPath[] = "/optiml/prelude_only.cu";
+
+// Nothing but `text` at `path`, the prelude, and `pch` (unless empty; it must outlive the file
+// system): a candidate's #include reads no file of this machine.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakePreludeFileSystem(const std::string& path,
-                                                                      const std::string& text);
+                                                                      const std::string& text,
+                                                                      const std::string& pch);
 
 // `text` at `path`, Clang's resource headers, and of this machine only what is below `roots`.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakeCudaFileSystem(

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "frontend/clang_converter.h"
 #include "frontend/clang_headers.h"
+#include "frontend/clang_prelude_pch.h"
 #include "frontend/frontend.h"
 
 namespace optiml {
@@ -159,12 +160,15 @@ Result<ParseAttempt> RunClang(const KernelSource& source, std::vector<std::strin
 
 Result<ParseAttempt> ParseWithPrelude(const KernelSource& source) {
   std::vector<std::string> arguments = CommonArguments();
-  for (const char* argument :
-       {"-nostdsysteminc", "-internal-isystem", kPreludeRoot, "-include", "cuda_prelude.h"}) {
-    arguments.emplace_back(argument);
+  arguments.insert(arguments.end(), {"-nostdsysteminc", "-internal-isystem", kPreludeRoot});
+  const std::string& pch = frontend::PrecompiledPrelude(arguments);
+  if (pch.empty()) {
+    arguments.insert(arguments.end(), {"-include", "cuda_prelude.h"});
+  } else {
+    arguments.insert(arguments.end(), {"-include-pch", frontend::kPreludePchPath});
   }
   return RunClang(source, std::move(arguments),
-                  frontend::MakePreludeFileSystem(kSourcePath, source.text()), false);
+                  frontend::MakePreludeFileSystem(kSourcePath, source.text(), pch), false);
 }
 
 // The newest of libstdc++'s header directories; empty when there is none.
