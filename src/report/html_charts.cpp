@@ -131,7 +131,7 @@ std::string ProgressChart(const ReportModel& model) {
 
 std::string RooflineChart(const Roofline& roofline) {
   constexpr double kHeight = 420;
-  constexpr double kTop = 20;
+  constexpr double kTop = 34;
   constexpr double kBottom = 56;
   const double ridge = roofline.fp32_flops_per_s / roofline.dram_bytes_per_s;
   double low_x = ridge / 10;
@@ -200,7 +200,7 @@ std::string RooflineChart(const Roofline& roofline) {
   }
   out += Text((kLeft + kWidth - kRight) / 2, kHeight - 10, "tick middle",
               "operations per byte of DRAM traffic");
-  out += Text(8, kTop - 6, "tick", "operations/s");
+  out += Text(8, kTop - 18, "tick", "operations/s");
   return out + "</svg>";
 }
 

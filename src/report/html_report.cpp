@@ -291,6 +291,7 @@ void AddEnvironment(const ReportModel& model, std::string& out) {
 
 struct Section {
   const char* id;
+  const char* label;  // in the bar at the top
   const char* title;
   std::string html;
 };
@@ -300,34 +301,37 @@ struct Section {
 std::string HtmlReport(const ReportModel& model) {
   const RunRecord& run = *model.run;
   std::vector<Section> sections;
-  const auto section = [&](const char* id, const char* title, auto add) {
+  const auto section = [&](const char* id, const char* label, const char* title, auto add) {
     std::string html;
     add(model, html);
-    sections.push_back({id, title, std::move(html)});
+    sections.push_back({id, label, title, std::move(html)});
   };
-  section("chain", "What changed", AddChain);
-  section("counters", "Before and after", [](const ReportModel& m, std::string& out) {
+  section("chain", "Changes", "What changed", AddChain);
+  section("counters", "Counters", "Before and after", [](const ReportModel& m, std::string& out) {
     AddShapes(m, out);
+    out += "<h3>Counters at the first timed shape</h3>";
     out += m.counters.empty() ? "<p class=muted>No counters were obtained.</p>"
                               : MetricChangeTable(m.counters, "");
   });
-  section("roofline", "Against the machine's limits", [](const ReportModel& m, std::string& out) {
-    out += m.roofline ? RooflineChart(*m.roofline) + "<p class=muted>" +
-                            EscapeHtml(m.roofline->basis) + "; first timed shape.</p>"
-                      : "<p class=muted>No roofline: " + EscapeHtml(m.no_roofline) + ".</p>";
-    out += SpeedOfLightBars(m);
-  });
-  section("tree", "Search",
+  section("roofline", "Limits", "Against the machine's limits",
+          [](const ReportModel& m, std::string& out) {
+            out += m.roofline
+                       ? RooflineChart(*m.roofline) + "<p class=muted>" +
+                             EscapeHtml(m.roofline->basis) + "; first timed shape.</p>"
+                       : "<p class=muted>No roofline: " + EscapeHtml(m.no_roofline) + ".</p>";
+            out += SpeedOfLightBars(m);
+          });
+  section("tree", "Search", "Search",
           [](const ReportModel& m, std::string& out) { out += ProgressChart(m) + TreeSection(m); });
-  section("rejected", "Rejected", AddRejected);
-  section("time", "Where the time went", AddTimes);
-  section("battery", "Can the checks tell right from wrong?", AddBattery);
-  section("lift", "What was understood", AddLifts);
+  section("rejected", "Rejected", "Rejected", AddRejected);
+  section("time", "Time", "Where the time went", AddTimes);
+  section("battery", "Checks", "Can the checks tell right from wrong?", AddBattery);
+  section("lift", "Lift", "What was understood", AddLifts);
   if (!model.best_source.empty()) {
-    section("source", "The kernel",
+    section("source", "Source", "The kernel",
             [](const ReportModel& m, std::string& out) { out += SourceListing(m.best_source); });
   }
-  section("environment", "Environment", AddEnvironment);
+  section("environment", "Environment", "Environment", AddEnvironment);
 
   const std::string_view script = Asset("report.js");
   std::string page = fmt::format(
@@ -340,7 +344,7 @@ std::string HtmlReport(const ReportModel& model) {
       "<header class=top><a href=\"#top\" class=brand>OptiML</a><nav>",
       ScriptHash(script), EscapeHtml(run.task.name), Asset("report.css"));
   for (const Section& each : sections) {
-    page += fmt::format("<a href=\"#{}\">{}</a>", each.id, each.title);
+    page += fmt::format("<a href=\"#{}\">{}</a>", each.id, each.label);
   }
   page += fmt::format(
       "</nav><button type=button id=scheme hidden aria-label=\"Switch between light and dark\">"

@@ -113,10 +113,8 @@ class TreeWriter {
       const EditMark mark = marks_[static_cast<size_t>(row.depth - 1)];
       out += MarkBadge(mark);
     }
-    if (evaluation.from_store) {
-      out +=
-          "<span class=chip title=\"the same program was evaluated before\">same as an earlier "
-          "one</span>";
+    if (row.record->duplicate_of >= 0) {
+      out += fmt::format("<span class=chip>same as {}</span>", row.record->duplicate_of);
     }
     return out;
   }
@@ -235,7 +233,12 @@ class TreeWriter {
       out += fmt::format("<p class=verdict><span class=ok>accepted</span> {}</p>", Outcome(row));
     }
     if (above != nullptr) {
-      out += fmt::format("<p class=muted>made from <a href=\"#node-{0}\">{0}</a></p>", above->id);
+      out += fmt::format("<p class=muted>made from <a href=\"#node-{0}\">{0}</a>{1}</p>", above->id,
+                         node.duplicate_of < 0
+                             ? ""
+                             : fmt::format("; the same program as <a href=\"#node-{0}\">{0}</a>, "
+                                           "which answered for it",
+                                           node.duplicate_of));
     }
     AddFacts(row, out);
     AddReward(node, out);

@@ -142,7 +142,10 @@ std::string Headline(const ReportModel& model) {
   const std::string times =
       model.time_before_s && model.time_after_s
           ? fmt::format("{} time from {} to {}", model.word, FormatSeconds(*model.time_before_s),
-                        FormatSeconds(*model.time_after_s))
+                        FormatSeconds(*model.time_after_s)) +
+                (model.shapes.size() > 1
+                     ? fmt::format(" (geometric mean over {} shapes)", model.shapes.size())
+                     : "")
           : "";
   if (!model.finished) {
     const auto candidates = run.nodes.empty() ? 0 : run.nodes.size() - 1;
@@ -160,12 +163,12 @@ std::string Headline(const ReportModel& model) {
   if (!model.gain) {
     return fmt::format("{} was improved.", run.task.name);
   }
-  return model.measured ? fmt::format("{} runs {} as fast: {} ({} to {}).", run.task.name,
+  return model.measured ? fmt::format("{} runs {} as fast: {}, interval {} to {}.", run.task.name,
                                       FormatFactor(model.gain->value), times,
                                       FormatFactor(model.gain->low), FormatFactor(model.gain->high))
                         : fmt::format(
-                              "A gain of {} is predicted for {}: {} ({} to {} within the model's "
-                              "stated error).",
+                              "A gain of {} is predicted for {}: {}; {} to {} within the model's "
+                              "stated error.",
                               FormatFactor(model.gain->value), run.task.name, times,
                               FormatFactor(model.gain->low), FormatFactor(model.gain->high));
 }
@@ -340,7 +343,7 @@ ReportModel MakeReportModel(RunRecord record) {
   model.rejected = MakeLedger(run);
   for (const NodeRecord& node : run.nodes) {
     model.accepted_count += node.parent >= 0 && node.evaluation.accepted() ? 1 : 0;
-    model.duplicate_count += node.evaluation.from_store ? 1 : 0;
+    model.duplicate_count += node.duplicate_of >= 0 ? 1 : 0;
   }
   MakeStageShares(model);
   model.headline = Headline(model);

@@ -121,7 +121,7 @@ struct ReportModel {
   std::string no_roofline;  // why there is none
   std::vector<LedgerRow> rejected;
   int accepted_count = 0;
-  int duplicate_count = 0;  // answered from the store
+  int duplicate_count = 0;  // the same program as an earlier node
   std::vector<StageShare> stage_shares;
   double total_seconds = 0;
   std::string reproduce;  // the command

@@ -248,6 +248,7 @@ inline RunRecord UnfinishedRun() {
                                RejectWithFinding(), VectorSource()));
   run.nodes.push_back(MakeNode(7, 1, vector, Accept(2.0e-4, 0.2), VectorSource()));
   run.nodes.back().evaluation.from_store = true;
+  run.nodes.back().duplicate_of = 5;
   return run;
 }
 

@@ -133,7 +133,9 @@ std::string FormatQuantity(double value, std::string_view unit) {
     const bool scaled = number.back() > '9';
     return scaled ? number + "B" : number + " B";
   }
-  return fmt::format("{} {}", number, unit);
+  const bool plural = value != 1 && unit != "inst";
+  const char* ending = !plural ? "" : unit.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", number, unit, ending);
 }
 
 std::string FormatPercent(double ratio) {

@@ -20,7 +20,8 @@ std::string FormatFactor(double factor);
 // "134.2 M", "1.07 G", "512", "0.031": a count or a ratio with at most four significant digits.
 std::string FormatNumber(double value);
 
-// As FormatNumber with the unit: "537 MB", "1.05 M sectors", "0.98".
+// As FormatNumber with the unit, a singular noun: "537 MB", "1.049 M sectors", "24 registers",
+// "0.98" of a "ratio".
 std::string FormatQuantity(double value, std::string_view unit);
 
 // "62.5 %" of a ratio.

@@ -42,7 +42,10 @@ TEST(FormatNumber, ScalesLargeCountsAndKeepsSmallRatios) {
 TEST(FormatQuantity, PutsTheUnitBehind) {
   EXPECT_EQ(FormatQuantity(536870912, "byte"), "536.9 MB");
   EXPECT_EQ(FormatQuantity(12, "byte"), "12 B");
-  EXPECT_EQ(FormatQuantity(1048576, "sector"), "1.049 M sector");
+  EXPECT_EQ(FormatQuantity(1048576, "sector"), "1.049 M sectors");
+  EXPECT_EQ(FormatQuantity(1, "sector"), "1 sector");
+  EXPECT_EQ(FormatQuantity(3, "branch"), "3 branches");
+  EXPECT_EQ(FormatQuantity(3, "inst"), "3 inst");
   EXPECT_EQ(FormatQuantity(0.98, "ratio"), "0.98");
 }
 
