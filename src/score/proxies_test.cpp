@@ -1,0 +1,87 @@
+#include "score/proxies.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+
+Profile With(std::map<MetricId, double> values) {
+  Profile profile;
+  for (const auto& [id, value] : values) {
+    profile.metrics[id] = {value, ""};
+  }
+  return profile;
+}
+
+constexpr Bound kAllBounds[] = {Bound::kUnknown, Bound::kMemory, Bound::kCompute, Bound::kLatency,
+                                Bound::kOccupancy};
+
+TEST(Proxies, WeightsOfEveryBoundSumToOne) {
+  for (const Bound bound : kAllBounds) {
+    double sum = 0;
+    for (const Proxy& proxy : ProxiesOf(bound)) {
+      EXPECT_GT(proxy.weight, 0);
+      sum += proxy.weight;
+    }
+    EXPECT_NEAR(sum, 1, 1e-12) << BoundName(bound);
+  }
+}
+
+TEST(Proxies, SumsThePresentMetricsOfAProxy) {
+  const Proxy& dram = ProxiesOf(Bound::kMemory).front();
+  EXPECT_EQ(ProxyValue(dram, With({{metric::kDramReadBytes, 3}, {metric::kDramWriteBytes, 4}})), 7);
+  EXPECT_EQ(ProxyValue(dram, With({{metric::kDramReadBytes, 3}})), 3);
+  EXPECT_EQ(ProxyValue(dram, With({})), std::nullopt);
+}
+
+TEST(Proxies, AbsentMetricsRenormaliseTheWeights) {
+  // Only the DRAM bytes of 0.35 and the L1 sectors of 0.25 are there.
+  const auto score = ScoreProxies(
+      Bound::kMemory, With({{metric::kDramReadBytes, 100}, {metric::kGlobalLoadSectors, 80}}),
+      With({{metric::kDramReadBytes, 50}, {metric::kGlobalLoadSectors, 80}}));
+  ASSERT_TRUE(score);
+  EXPECT_EQ(score->present, 2);
+  EXPECT_NEAR(score->value, 0.35 / 0.6 * 0.5, 1e-12);
+}
+
+TEST(Proxies, AMetricOfOneSideOnlyIsAbsent) {
+  EXPECT_FALSE(ScoreProxies(Bound::kMemory, With({{metric::kDramReadBytes, 100}}),
+                            With({{metric::kL2HitRatio, 0.5}})));
+  EXPECT_FALSE(ScoreProxies(Bound::kMemory, With({}), With({})));
+}
+
+TEST(Proxies, HalvingAndDoublingWeighTheSameAndRisingIsGoodWhereItShould) {
+  auto of = [](double before, double after) {
+    return ScoreProxies(Bound::kCompute, With({{metric::kSmUtilisation, before}}),
+                        With({{metric::kSmUtilisation, after}}))
+        ->value;
+  };
+  EXPECT_DOUBLE_EQ(of(0.2, 0.4), 0.5);
+  EXPECT_DOUBLE_EQ(of(0.4, 0.2), -0.5);
+  EXPECT_DOUBLE_EQ(of(0, 0.4), 1);
+  EXPECT_DOUBLE_EQ(of(0, 0), 0);
+}
+
+TEST(Proxies, TheBoundDecidesWhatMatters) {
+  const Profile root = With({{metric::kDramReadBytes, 100}, {metric::kThreadInstructions, 100}});
+  const Profile fewer_bytes =
+      With({{metric::kDramReadBytes, 10}, {metric::kThreadInstructions, 150}});
+  EXPECT_GT(ScoreProxies(Bound::kMemory, root, fewer_bytes)->value, 0);
+  EXPECT_LT(ScoreProxies(Bound::kCompute, root, fewer_bytes)->value, 0);
+}
+
+TEST(Proxies, TheReasonNamesTheLargestContributions) {
+  const auto score = ScoreProxies(
+      Bound::kMemory, With({{metric::kDramReadBytes, 100}, {metric::kGlobalLoadSectors, 80}}),
+      With({{metric::kDramReadBytes, 50}, {metric::kGlobalLoadSectors, 80}}));
+  EXPECT_THAT(score->reason, HasSubstr("memory-bound root DRAM bytes went from 100 to 50"));
+  EXPECT_THAT(score->reason, ::testing::Not(HasSubstr("sectors")));
+  const Profile same = With({{metric::kDramReadBytes, 100}});
+  EXPECT_THAT(ScoreProxies(Bound::kMemory, same, same)->reason, HasSubstr("no counter"));
+}
+
+}  // namespace
+}  // namespace optiml
