@@ -110,6 +110,9 @@ struct Evaluation {
   ContentHash source_hash;
   std::variant<Accepted, Rejection> outcome;
   std::optional<ContentHash> ptx_hash;
+  // Of the plans at every checked and timed shape. With the PTX's hash it says what is executed: two
+  // sources that differ in their launch shapes alone have the same PTX.
+  std::optional<ContentHash> plan_hash;
   std::vector<KernelResources> resources;
   std::optional<VerifyReport> verify;
   std::vector<Timing> timings;     // one for each timed shape

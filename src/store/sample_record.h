@@ -29,6 +29,7 @@ inline Evaluation SampleEvaluation() {
   evaluation.variant = VariantId(3);
   evaluation.source_hash = ContentHash::Of("source");
   evaluation.ptx_hash = ContentHash::Of("ptx");
+  evaluation.plan_hash = ContentHash::Of("plans");
   KernelResources resources;
   resources.name_expression = "softmax<float>";
   resources.lowered_name = "_Z7softmaxIfEvPKfPfi";

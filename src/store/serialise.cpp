@@ -235,6 +235,7 @@ void Fields(A& a, Evaluation& v) {
   a("source_hash", v.source_hash);
   a("rejection", v.outcome);
   a("ptx_hash", v.ptx_hash);
+  a("plan_hash", v.plan_hash);
   a("resources", v.resources);
   a("verify", v.verify);
   a("timings", v.timings);

@@ -22,6 +22,7 @@ TEST(Serialise, EvaluationComesBackFieldByField) {
   EXPECT_EQ(after->variant, before.variant);
   EXPECT_EQ(after->source_hash, before.source_hash);
   EXPECT_EQ(after->ptx_hash, before.ptx_hash);
+  EXPECT_EQ(after->plan_hash, before.plan_hash);
   ASSERT_EQ(after->resources.size(), 1U);
   EXPECT_EQ(after->resources[0].spill_load_bytes, before.resources[0].spill_load_bytes);
   ASSERT_TRUE(after->verify);
