@@ -4,14 +4,10 @@
 // The report's style sheet and script (assets/), compiled in.
 
 #include <span>
-#include <string_view>
+
+#include "base/embedded_text.h"
 
 namespace optiml {
-
-struct EmbeddedText {
-  std::string_view name;
-  std::string_view text;
-};
 
 // report.css, report.js
 std::span<const EmbeddedText> EmbeddedReportAssets();

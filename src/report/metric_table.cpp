@@ -55,6 +55,12 @@ constexpr std::array kTable = {
                kGlobal, "sectors a store request touches; see sectors per load"},
     MetricInfo{metric::kGlobalAtomicRequests, "global atomic requests", "request", kLower, kGlobal,
                "warp-level atomic operations at global memory"},
+    MetricInfo{metric::kGlobalAtomicLanes, "global atomic lanes", "lane", kLower, kGlobal,
+               "threads that took part in atomic operations at global memory"},
+    MetricInfo{metric::kGlobalAtomicRounds, "global atomic rounds", "round", kLower, kGlobal,
+               "rounds in which threads of one atomic request met on one address"},
+    MetricInfo{metric::kLoadsInFlight, "loads in flight", "load", kHigher, kGlobal,
+               "average global loads that a warp has in flight together"},
     MetricInfo{metric::kDramReadBytes, "DRAM bytes read", "byte", kLower, kGlobal,
                "bytes that moved from device memory to the L2 cache"},
     MetricInfo{metric::kDramWriteBytes, "DRAM bytes written", "byte", kLower, kGlobal,
@@ -75,11 +81,19 @@ constexpr std::array kTable = {
                "load wavefronts beyond the conflict-free number"},
     MetricInfo{metric::kSharedStoreConflicts, "shared store conflicts", "wavefront", kLower,
                kShared, "store wavefronts beyond the conflict-free number"},
+    MetricInfo{metric::kSharedAtomicRequests, "shared atomic requests", "request", kLower, kShared,
+               "warp-level atomic operations at shared memory"},
+    MetricInfo{metric::kSharedAtomicRounds, "shared atomic rounds", "round", kLower, kShared,
+               "rounds in which threads of one atomic request met on one address"},
     MetricInfo{metric::kRegisters, "registers per thread", "register", kNeutral, kLaunch,
                "registers that the linker gave each thread"},
     MetricInfo{metric::kSharedBytesPerBlock, "shared memory per block", "byte", kNeutral, kLaunch,
                "static and dynamic shared memory of one block"},
     MetricInfo{metric::kBlocks, "blocks", "block", kNeutral, kLaunch, "blocks of the grid"},
+    MetricInfo{
+        metric::kWaves, "waves", "wave", kNeutral, kLaunch,
+        "blocks of the grid over the blocks that the device holds at once; below 1 a part of "
+        "the device idles"},
     MetricInfo{metric::kTheoreticalOccupancy, "theoretical occupancy", "ratio", kHigher, kLaunch,
                "resident warps that registers, shared memory and block size allow, over the "
                "multiprocessor's limit, 0 to 1"},
@@ -87,6 +101,19 @@ constexpr std::array kTable = {
                "DRAM bytes a second over the pin bandwidth, 0 to 1"},
     MetricInfo{metric::kSmUtilisation, "SM utilisation", "ratio", kHigher, kLimits,
                "use of the busiest pipe of the multiprocessors, 0 to 1"},
+    MetricInfo{metric::kL2Utilisation, "L2 utilisation", "ratio", kHigher, kLimits,
+               "bytes a second through the L2 cache over its limit, 0 to 1"},
+    MetricInfo{metric::kL1Utilisation, "L1 utilisation", "ratio", kHigher, kLimits,
+               "use of the busiest part of the L1 cache and the shared memory, 0 to 1"},
+    MetricInfo{metric::kIssueUtilisation, "issue utilisation", "ratio", kHigher, kLimits,
+               "issued warp instructions over the schedulers' limit, 0 to 1"},
+    MetricInfo{metric::kLatencyShare, "latency share", "ratio", kLower, kLimits,
+               "share of the predicted time that the latency of dependent instructions and loads "
+               "alone would take"},
+    MetricInfo{metric::kAtomicShare, "atomic share", "ratio", kLower, kLimits,
+               "share of the predicted time that atomic operations alone would take"},
+    MetricInfo{metric::kLaunchShare, "launch share", "ratio", kLower, kLimits,
+               "share of the predicted time that starting the kernels alone would take"},
 };
 
 const char* SenseName(MetricSense sense) {
