@@ -1,0 +1,164 @@
+#include "rewrite/emit/emit.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "rewrite/emit/emitters.h"
+#include "rewrite/emit/lane_body.h"
+#include "rewrite/emit/launch_sites.h"
+
+namespace optiml::rewrite {
+namespace {
+
+// The start of the line that holds `at`.
+uint32_t LineStart(const std::string& text, uint32_t at) {
+  const size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+  return newline == std::string::npos ? 0 : static_cast<uint32_t>(newline) + 1;
+}
+
+// Where the comment lines that directly precede a kernel begin: they describe the old one. A
+// comment that opens the file stays: it is the file's.
+uint32_t CommentStart(const std::string& text, uint32_t kernel) {
+  uint32_t begin = LineStart(text, kernel);
+  if (text.find_first_not_of(" \t", begin) < kernel) {
+    return kernel;  // something else stands on the line
+  }
+  uint32_t first = begin;
+  while (first > 0) {
+    const uint32_t line = LineStart(text, first - 1);
+    if (text.compare(line, 2, "//") != 0) {
+      break;
+    }
+    first = line;
+  }
+  return first == 0 ? begin : first;
+}
+
+bool IsInsideExternC(const ast::SourceUnit& unit, const ast::Function& kernel) {
+  return kernel.is_extern_c &&
+         unit.text.substr(kernel.range.begin, kernel.range.end - kernel.range.begin)
+                 .find("extern") == std::string::npos;
+}
+
+}  // namespace
+
+EmittedKernel EmitKernel(const KernelFacts& facts, const Schedule& schedule) {
+  if (schedule.Has("row_fold")) {
+    return EmitRowFold(facts, schedule);
+  }
+  if (schedule.Has("column_fold")) {
+    return EmitColumnFold(facts, schedule);
+  }
+  if (schedule.Has("split_fold")) {
+    return EmitFullFold(facts, schedule);
+  }
+  if (schedule.Has("tile_shared")) {
+    return EmitContraction(facts, schedule);
+  }
+  if (schedule.Has("turn_tile")) {
+    return EmitTranspose(facts, schedule);
+  }
+  if (schedule.Has("register_window")) {
+    return EmitStencil(facts, schedule);
+  }
+  if (schedule.Has("privatise")) {
+    return EmitScatter(facts, schedule);
+  }
+  if (facts.shape.kind == ShapeKind::kMap && !schedule.primitives.empty()) {
+    return EmitMap(facts, schedule);
+  }
+  return EmitPoints(facts, schedule);
+}
+
+std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
+                                             const ast::Function& kernel) {
+  if (kernel.range.in_macro) {
+    return fmt::format("line {}: {} is spelled by a macro", kernel.line, kernel.name);
+  }
+  for (const ast::Function& other : unit.functions) {
+    if (other.id != kernel.id && other.range.begin == kernel.range.begin &&
+        other.range.end == kernel.range.end) {
+      return fmt::format("line {}: {} has several template instances", kernel.line, kernel.name);
+    }
+  }
+  const std::vector<LaunchSite> sites = LaunchSitesOf(unit, kernel);
+  if (sites.empty()) {
+    return fmt::format("{} is launched nowhere in the file", kernel.name);
+  }
+  for (const LaunchSite& site : sites) {
+    if (site.range.in_macro) {
+      return fmt::format("line {}: the launch of {} is spelled by a macro", site.line,
+                         kernel.name);
+    }
+    if (site.range.begin < kernel.range.end) {
+      return fmt::format("line {}: {} is launched before it is defined", site.line, kernel.name);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Replace(const std::string& text, std::vector<Replacement> replacements) {
+  std::sort(replacements.begin(), replacements.end(),
+            [](const Replacement& a, const Replacement& b) {
+              return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+            });
+  std::string result;
+  uint32_t at = 0;
+  for (const Replacement& replacement : replacements) {
+    OPTIML_CHECK(replacement.begin >= at, "replacements overlap");
+    result += text.substr(at, replacement.begin - at);
+    result += replacement.text;
+    at = replacement.end;
+  }
+  return result + text.substr(at);
+}
+
+ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
+                        const std::vector<ScheduledKernel>& kernels,
+                        std::vector<Replacement> further) {
+  std::vector<Replacement> replacements = std::move(further);
+  std::vector<std::pair<uint32_t, size_t>> order;  // place in the file, replacement
+  bool uses_pack = false;
+  for (const ScheduledKernel& kernel : kernels) {
+    const ast::Function& function = *kernel.facts->function;
+    if (std::optional<std::string> reason = RefuseReplacement(unit, function)) {
+      return ApplyRefusal{*reason};
+    }
+    const EmittedKernel emitted = EmitKernel(*kernel.facts, kernel.schedule);
+    uses_pack = uses_pack || emitted.uses_pack;
+    std::string text = emitted.kernels + "\n" + emitted.launcher;
+    if (IsInsideExternC(unit, function)) {
+      text = fmt::format("extern \"C++\" {{\n{}}}", text);
+    } else if (!text.empty() && text.back() == '\n') {
+      text.pop_back();
+    }
+    order.emplace_back(function.range.begin, replacements.size());
+    replacements.push_back(
+        {CommentStart(unit.text, function.range.begin), function.range.end, text});
+    for (const LaunchSite& site : LaunchSitesOf(unit, function)) {
+      std::string call = LaunchHelperName(*kernel.facts) + "(";
+      for (size_t i = 0; i < site.arguments.size(); ++i) {
+        call += (i == 0 ? "" : ", ") + site.arguments[i];
+      }
+      if (PassesStream(*kernel.facts)) {
+        call += ", " + (site.stream.empty() ? std::string("0") : site.stream);
+      }
+      replacements.push_back({site.range.begin, site.range.end, call + ")"});
+    }
+  }
+  if (uses_pack) {
+    if (unit.text.find("Pack") != std::string::npos) {
+      return ApplyRefusal{"the file uses the name Pack already"};
+    }
+    const size_t first = std::min_element(order.begin(), order.end())->second;
+    std::string& text = replacements[first].text;
+    text = text.starts_with("extern \"C++\" {\n")
+               ? "extern \"C++\" {\n" + PackDefinition() + text.substr(15)
+               : PackDefinition() + text;
+  }
+  return KernelSource(Replace(unit.text, std::move(replacements)), root.entry(), root.path());
+}
+
+}  // namespace optiml::rewrite

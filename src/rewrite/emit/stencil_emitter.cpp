@@ -1,0 +1,474 @@
+#include <fmt/format.h>
+
+#include "rewrite/emit/emitters.h"
+#include "rewrite/emit/lane_body.h"
+#include "rewrite/schedule/analysis.h"
+#include "rewrite/schedule/interior.h"
+
+namespace optiml::rewrite {
+namespace {
+
+constexpr int64_t kBlockX = 32;
+constexpr int64_t kBlockY = 8;
+
+class StencilPrinter {
+ public:
+  StencilPrinter(const KernelFacts& facts, const Schedule& schedule)
+      : facts_(facts),
+        program_(facts.program),
+        schedule_(schedule),
+        window_(*facts.shape.window),
+        columns_(schedule.Get("register_window", "columns", 1)),
+        rows_(schedule.Get("register_window", "rows", 1)),
+        names_(facts) {
+    for (const Dim& dim : program_.dims) {
+      if (dim.name == window_.column) {
+        column_ = dim;
+      } else if (dim.name == window_.row) {
+        row_ = dim;
+      } else {
+        outer_.push_back(dim);
+      }
+    }
+    has_rows_ = !window_.row.empty();
+    first_column_ = names_.Take(column_.name + "_first");
+    first_row_ = has_rows_ ? names_.Take(row_.name + "_first") : "";
+    array_ = names_.Take(window_.buffer + "_window");
+    type_ = facts.program.FindParameter(window_.buffer)->type;
+  }
+
+  EmittedKernel Emit() {
+    const std::string name = facts_.function->name;
+    CodeWriter out;
+    out.Comment(fmt::format(
+        "{}: a thread computes {} x {} neighbouring points from a window of {} that it holds in "
+        "registers. Blocks of points at the border take the general form.",
+        name, rows_, columns_, window_.buffer));
+    out.Open(KernelHead(facts_, schedule_, name, kBlockX * (has_rows_ ? kBlockY : 8)));
+    out.Line(fmt::format("constexpr int kColumns = {};", columns_));
+    out.Line(fmt::format("constexpr int kRows = {};", rows_));
+    PrintPlace(&out);
+    const Interior interior = MakeInterior();
+    out.Open(fmt::format("if ({})", FastCondition(interior)));
+    PrintWindow(&out);
+    PrintFast(interior, &out);
+    out.Else();
+    PrintSlow(&out);
+    out.Close();
+    out.Close();
+    EmittedKernel emitted;
+    emitted.kernels = out.text();
+    emitted.uses_pack = centre_pack_ || store_pack_;
+    emitted.launcher = Launcher(name);
+    return emitted;
+  }
+
+ private:
+  int64_t block_x() const { return has_rows_ ? kBlockX : kBlockX * kBlockY; }
+
+  void PrintPlace(CodeWriter* out) {
+    const std::string column_type = TypeName(column_.extent->type);
+    const std::string block =
+        outer_.empty() && !has_rows_ ? std::string("blockIdx.x") : std::string("block");
+    if (has_rows_ || !outer_.empty()) {
+      const std::string type = TypeName(ProductOf(program_.dims)->type);
+      out->Line(fmt::format("const int blocks_x = {};", BlocksX()));
+      if (!outer_.empty() && has_rows_) {
+        out->Line(fmt::format("const int blocks_y = {};", BlocksY()));
+      }
+      out->Line(fmt::format("const {} {} = (blockIdx.x % blocks_x * {} + threadIdx.x) * kColumns;",
+                            column_type, first_column_, block_x()));
+      if (has_rows_) {
+        out->Line(fmt::format(
+            "const {} {} = (blockIdx.x / blocks_x{} * {} + threadIdx.y) * kRows;",
+            TypeName(row_.extent->type), first_row_, outer_.empty() ? "" : " % blocks_y", kBlockY));
+      }
+      if (!outer_.empty()) {
+        const std::string number = names_.Take("outer");
+        out->Line(fmt::format("const {} {} = blockIdx.x / blocks_x{};", type, number,
+                              has_rows_ ? " / blocks_y" : ""));
+        PrintUnflatten(outer_, number, out);
+      }
+    } else {
+      out->Line(fmt::format("const {} {} = ({} * {} + threadIdx.x) * kColumns;", column_type,
+                            first_column_, block, block_x()));
+    }
+  }
+
+  std::string BlocksX() const { return CeilDiv(column_.extent, block_x() * columns_); }
+  std::string BlocksY() const { return CeilDiv(row_.extent, kBlockY * rows_); }
+
+  Interior MakeInterior() {
+    std::map<std::string, ExprPtr> low;
+    std::map<std::string, ExprPtr> high;
+    const auto span = [&](const Dim& dim, const std::string& first, int64_t count) {
+      const Scalar type = dim.extent->type;
+      low[dim.name] = Symbol(first, type);
+      high[dim.name] = count == 1 ? Symbol(first, type)
+                                  : Binary("+", Symbol(first, type), Int(count - 1), type);
+    };
+    span(column_, first_column_, columns_);
+    if (has_rows_) {
+      span(row_, first_row_, rows_);
+    }
+    return FindInterior(program_, low, high);
+  }
+
+  // Packs along the columns: which accesses can be aligned, and under which conditions.
+  std::string FastCondition(const Interior& interior) {
+    std::vector<std::string> parts;
+    const auto last = [](const std::string& first, int64_t count) {
+      return count == 1 ? first : fmt::format("{} + {}", first, count - 1);
+    };
+    parts.push_back(
+        fmt::format("{} < {}", last(first_column_, columns_), Operand(column_.extent)));
+    if (has_rows_) {
+      parts.push_back(fmt::format("{} < {}", last(first_row_, rows_), Operand(row_.extent)));
+    }
+    for (const ExprPtr& check : interior.checks) {
+      const std::string text = Print(check);
+      parts.push_back(check->op == "||" ? fmt::format("({})", text) : text);
+    }
+    if (columns_ >= 4) {
+      const Affine base = BaseForm();
+      std::set<std::string> divisible;
+      if (window_.column_low <= 0 && window_.column_high >= 0 &&
+          RequireDivisible(base, window_.column, 4, &divisible)) {
+        centre_pack_ = true;
+        conditions_.divisible = divisible;
+        conditions_.aligned[window_.buffer] = std::min<int64_t>(16, 4 * ScalarBytes(type_));
+      }
+      for (const AccessInfo& access : CollectAccesses(program_)) {
+        std::set<std::string> more = conditions_.divisible;
+        const bool decided = StageIsDecided(interior, access.stage);
+        if (access.is_store && !access.is_atomic && access.affine && decided &&
+            columns_ == 4 && RequireDivisible(*access.affine, window_.column, 4, &more)) {
+          store_pack_ = true;
+          conditions_.divisible = more;
+          conditions_.aligned[access.buffer] = std::min<int64_t>(16, 4 * ScalarBytes(access.type));
+          packed_store_ = access;
+          break;
+        }
+      }
+      if (const std::string text = ConditionText(conditions_, 4); !text.empty()) {
+        parts.push_back(text);
+      }
+    }
+    std::string result;
+    for (const std::string& part : parts) {
+      result += (result.empty() ? "" : " && ") + part;
+    }
+    return result;
+  }
+
+  bool StageIsDecided(const Interior& interior, size_t stage) const {
+    const ExprPtr& guard = program_.stages[stage].guard;
+    return guard == nullptr || interior.Outcome(guard) == std::optional<bool>(true);
+  }
+
+  // The index of the window's buffer at the point itself: offset 0.
+  Affine BaseForm() const {
+    for (const AccessInfo& access : CollectAccesses(program_)) {
+      if (!access.is_store && access.buffer == window_.buffer) {
+        Affine form;
+        for (const Dim& dim : program_.dims) {
+          const Polynomial coefficient = access.affine->Coefficient(dim.name);
+          if (!coefficient.IsZero()) {
+            form.coefficients[dim.name] = coefficient;
+          }
+        }
+        return form;
+      }
+    }
+    return {};
+  }
+
+  // Row and column of a read within the window at point (i, j), as text.
+  struct Place {
+    std::string row;
+    std::string column;
+  };
+
+  std::optional<Place> PlaceOf(size_t stage, const ExprPtr& index) const {
+    const std::optional<Affine> form = IndexForm(program_, stage, index);
+    if (!form) {
+      return std::nullopt;
+    }
+    int64_t row = 0;
+    int64_t column = 0;
+    std::string row_text;
+    std::string column_text;
+    const auto split = [&](const Polynomial& polynomial, const std::string& factor) {
+      int64_t rows = 0;
+      int64_t columns = 0;
+      if (const std::optional<int64_t> number = polynomial.Constant()) {
+        columns = *number;
+      } else {
+        bool found = false;
+        for (int64_t k = -16; k <= 16 && !found; ++k) {
+          if (const std::optional<int64_t> rest =
+                  (polynomial - window_.pitch * Polynomial(k)).Constant()) {
+            rows = k;
+            columns = *rest;
+            found = true;
+          }
+        }
+      }
+      if (factor.empty()) {
+        row += rows;
+        column += columns;
+        return;
+      }
+      const auto term = [&](int64_t count, std::string* text) {
+        if (count != 0) {
+          *text += count == 1 ? fmt::format(" + {}", factor)
+                              : fmt::format(" {} {} * {}", count < 0 ? "-" : "+",
+                                            count < 0 ? -count : count, factor);
+        }
+      };
+      term(rows, &row_text);
+      term(columns, &column_text);
+    };
+    split(form->constant, "");
+    for (const Dim& dim : program_.stages[stage].dims) {
+      if (const Polynomial coefficient = form->Coefficient(dim.name); !coefficient.IsZero()) {
+        split(coefficient, dim.name);
+      }
+    }
+    const auto offset = [](int64_t value) {
+      return value == 0 ? std::string()
+                        : fmt::format(" {} {}", value < 0 ? "-" : "+", value < 0 ? -value : value);
+    };
+    return Place{"i" + row_text + offset(row - window_.row_low),
+                 "j" + column_text + offset(column - window_.column_low)};
+  }
+
+  void PrintWindow(CodeWriter* out) {
+    const int64_t height = rows_ + window_.row_high - window_.row_low;
+    const int64_t width = columns_ + window_.column_high - window_.column_low;
+    out->Line(fmt::format("{} {}[{}][{}];", TypeName(type_), array_, height, width));
+    out->Pragma("#pragma unroll");
+    out->Open(fmt::format("for (int i = 0; i < {}; ++i)", height));
+    // The row's start: the point's index at column `first`, moved by whole rows.
+    const Affine base = BaseForm();
+    ExprPtr index;
+    for (const Dim& dim : program_.dims) {
+      const Polynomial coefficient = base.Coefficient(dim.name);
+      if (coefficient.IsZero()) {
+        continue;
+      }
+      const Scalar type = dim.extent->type;
+      ExprPtr place = Symbol(dim.name == window_.column ? first_column_
+                             : dim.name == window_.row  ? first_row_
+                                                        : dim.name,
+                             type);
+      if (dim.name == window_.row) {
+        place = Binary("+", place, Symbol("i", Scalar::kI32), type);
+        if (window_.row_low != 0) {
+          place = window_.row_low < 0 ? Binary("-", place, Int(-window_.row_low), type)
+                                      : Binary("+", place, Int(window_.row_low), type);
+        }
+      }
+      const ExprPtr term = coefficient == Polynomial(1)
+                               ? place
+                               : Binary("*", place, coefficient.ToExpr(), type);
+      index = index == nullptr ? term : Binary("+", index, term, type);
+    }
+    out->Line(fmt::format("const {}* from = {};", TypeName(type_),
+                          PointerText(window_.buffer, index)));
+    const int64_t low = -window_.column_low;
+    if (centre_pack_) {
+      const std::string pack = fmt::format("Pack<{}, 4>", TypeName(type_));
+      out->Line(fmt::format("{} centre[kColumns / 4];", pack));
+      out->Pragma("#pragma unroll");
+      out->Open("for (int group = 0; group < kColumns / 4; ++group)");
+      out->Line(fmt::format("centre[group] = *reinterpret_cast<const {}*>(from + group * 4);",
+                            pack));
+      out->Close();
+    }
+    out->Pragma("#pragma unroll");
+    out->Open(fmt::format("for (int j = 0; j < {}; ++j)", width));
+    const std::string shift = low == 0 ? "j"
+                              : low > 0 ? fmt::format("j - {}", low)
+                                        : fmt::format("j + {}", -low);
+    if (centre_pack_) {
+      // Unrolled: the index is known for each j.
+      out->Line(fmt::format("const int column = {};", shift));
+      out->Line(fmt::format("{}[i][j] = column >= 0 && column < kColumns ? centre[column / 4]"
+                            ".lane[column % 4] : from[column];",
+                            array_));
+    } else {
+      out->Line(fmt::format("{}[i][j] = from[{}];", array_, shift));
+    }
+    out->Close();
+    out->Close();
+  }
+
+  void OpenPoints(bool unrolled, CodeWriter* out) {
+    if (unrolled) {
+      out->Pragma("#pragma unroll");
+    }
+    out->Open("for (int i = 0; i < kRows; ++i)");
+    if (has_rows_) {
+      out->Line(fmt::format("const {} {} = {} + i;", TypeName(row_.extent->type), row_.name,
+                            first_row_));
+    }
+    if (unrolled && store_pack_) {
+      out->Line(fmt::format("Pack<{}, 4> results;", TypeName(packed_store_.type)));
+    }
+    if (unrolled) {
+      out->Pragma("#pragma unroll");
+    }
+    out->Open("for (int j = 0; j < kColumns; ++j)");
+    out->Line(fmt::format("const {} {} = {} + j;", TypeName(column_.extent->type), column_.name,
+                          first_column_));
+  }
+
+  void PrintFast(const Interior& interior, CodeWriter* out) {
+    OpenPoints(true, out);
+    for (size_t s = 0; s < program_.stages.size(); ++s) {
+      Stage stage = program_.stages[s];
+      if (stage.guard != nullptr) {
+        if (const std::optional<bool> outcome = interior.Outcome(stage.guard)) {
+          if (!*outcome && stage.lets.empty() && stage.accumulators.empty()) {
+            continue;
+          }
+          if (!*outcome) {
+            stage.stores.clear();
+          }
+          stage.guard = nullptr;
+        }
+      }
+      RewriteStage(&stage, [&](const ExprPtr& expr) {
+        return RewriteExpr(interior.Simplify(expr), [&](const ExprPtr& node) -> ExprPtr {
+          if (node->kind != ExprKind::kLoad || node->name != window_.buffer) {
+            return nullptr;
+          }
+          const std::optional<Place> place = PlaceOf(s, node->operands[0]);
+          return place ? Symbol(fmt::format("{}[{}][{}]", array_, place->row, place->column),
+                                node->type)
+                       : nullptr;
+        });
+      });
+      PrintStageUnrolled(stage, program_.stages[s], out);
+    }
+    out->Close();
+    if (store_pack_) {
+      const ExprPtr index =
+          Substitute(packed_store_.index,
+                     {{window_.column, Symbol(first_column_, column_.extent->type)}});
+      out->Line(fmt::format("*reinterpret_cast<Pack<{}, 4>*>({}) = results;",
+                            TypeName(packed_store_.type),
+                            PointerText(packed_store_.buffer, WithLets(index))));
+    }
+    out->Close();
+  }
+
+  // Integer lets put into an index that is used outside their scope.
+  ExprPtr WithLets(const ExprPtr& index) const {
+    std::map<std::string, ExprPtr> lets;
+    for (const Stage& stage : program_.stages) {
+      for (const Let& let : stage.lets) {
+        if (!IsFloatScalar(let.type) && Loads(let.value).empty()) {
+          lets[let.name] =
+              Substitute(Substitute(let.value, lets),
+                         {{window_.column, Symbol(first_column_, column_.extent->type)}});
+        }
+      }
+    }
+    return Substitute(index, lets);
+  }
+
+  void PrintStageUnrolled(const Stage& stage, const Stage& original, CodeWriter* out) {
+    for (const Accumulator& accumulator : stage.accumulators) {
+      PrintAccumulator(accumulator, accumulator.init, out);
+    }
+    for (const Dim& dim : stage.dims) {
+      out->Pragma("#pragma unroll");
+      out->Open(LoopHead(dim));
+    }
+    Stage body = stage;
+    std::vector<Store> packed;
+    if (store_pack_) {
+      for (size_t i = 0; i < body.stores.size(); ++i) {
+        if (original.stores[i].buffer == packed_store_.buffer &&
+            Equal(original.stores[i].index, packed_store_.index)) {
+          packed.push_back(body.stores[i]);
+          body.stores.erase(body.stores.begin() + static_cast<std::ptrdiff_t>(i));
+          break;
+        }
+      }
+    }
+    PrintStage(body, out);
+    for (const Store& store : packed) {
+      out->Line(fmt::format("results.lane[j] = {};", Print(store.value)));
+    }
+    for (size_t i = 0; i < stage.dims.size(); ++i) {
+      out->Close();
+    }
+  }
+
+  void PrintSlow(CodeWriter* out) {
+    OpenPoints(false, out);
+    std::string inside = fmt::format("{} < {}", column_.name, Operand(column_.extent));
+    if (has_rows_) {
+      inside += fmt::format(" && {} < {}", row_.name, Operand(row_.extent));
+    }
+    out->Open(fmt::format("if ({})", inside));
+    for (const Stage& stage : program_.stages) {
+      PrintStageLoops(stage, out);
+    }
+    out->Close();
+    out->Close();
+    out->Close();
+  }
+
+  std::string Launcher(const std::string& name) {
+    CodeWriter host;
+    OpenLauncher(facts_, fmt::format("Launches {}; a block of threads computes {} x {} points.",
+                                     name, has_rows_ ? kBlockY * rows_ : 1, block_x() * columns_),
+                 program_.dims, &host);
+    std::string blocks = fmt::format("({})", BlocksX());
+    if (has_rows_) {
+      blocks += fmt::format(" * ({})", BlocksY());
+    }
+    if (!outer_.empty()) {
+      blocks += " * " + Operand(ProductOf(outer_));
+    }
+    host.Line(fmt::format("const {} blocks = {};", TypeName(ProductOf(program_.dims)->type),
+                          blocks));
+    host.Line(LaunchText(facts_, name, "blocks",
+                         has_rows_ ? fmt::format("dim3({}, {})", kBlockX, kBlockY)
+                                   : std::to_string(block_x())));
+    host.Close();
+    return host.text();
+  }
+
+  const KernelFacts& facts_;
+  const Program& program_;
+  const Schedule& schedule_;
+  const Window& window_;
+  int64_t columns_;
+  int64_t rows_;
+  Names names_;
+  Dim column_;
+  Dim row_;
+  std::vector<Dim> outer_;
+  bool has_rows_ = false;
+  std::string first_column_;
+  std::string first_row_;
+  std::string array_;
+  Scalar type_ = Scalar::kF32;
+  bool centre_pack_ = false;
+  bool store_pack_ = false;
+  AccessInfo packed_store_;
+  VectorConditions conditions_;
+};
+
+}  // namespace
+
+EmittedKernel EmitStencil(const KernelFacts& facts, const Schedule& schedule) {
+  return StencilPrinter(facts, schedule).Emit();
+}
+
+}  // namespace optiml::rewrite

@@ -1,0 +1,149 @@
+#include "rewrite/schedule/kernel_facts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "rewrite/schedule/normalise.h"
+
+namespace optiml::rewrite {
+namespace {
+
+std::optional<int64_t> IntegerOf(const std::vector<std::byte>& bytes, Scalar type) {
+  const size_t size = static_cast<size_t>(ScalarBytes(type));
+  if (bytes.size() != size || IsFloatScalar(type)) {
+    return std::nullopt;
+  }
+  uint64_t raw = 0;
+  std::memcpy(&raw, bytes.data(), size);  // little endian, as the device
+  switch (type) {
+    case Scalar::kI8:
+      return static_cast<int8_t>(raw);
+    case Scalar::kI16:
+      return static_cast<int16_t>(raw);
+    case Scalar::kI32:
+      return static_cast<int32_t>(raw);
+    default:
+      return static_cast<int64_t>(raw);
+  }
+}
+
+LaunchFacts FactsOf(const KernelLaunch& launch, const LaunchPlan& plan, const Program& program) {
+  LaunchFacts facts;
+  facts.grid = launch.grid;
+  facts.block = launch.block;
+  for (size_t i = 0; i < launch.arguments.size() && i < program.parameters.size(); ++i) {
+    const Parameter& parameter = program.parameters[i];
+    if (const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i])) {
+      facts.pointers[parameter.name] = *pointer;
+      if (pointer->buffer >= 0 && static_cast<size_t>(pointer->buffer) < plan.buffers.size()) {
+        const int64_t bytes =
+            static_cast<int64_t>(plan.buffers[static_cast<size_t>(pointer->buffer)].size_bytes) -
+            pointer->offset_bytes;
+        facts.elements_left[parameter.name] = bytes / ScalarBytes(parameter.type);
+      }
+    } else if (!parameter.is_buffer) {
+      const auto& bytes = std::get<std::vector<std::byte>>(launch.arguments[i]);
+      if (const std::optional<int64_t> value = IntegerOf(bytes, parameter.type)) {
+        facts.integers[parameter.name] = *value;
+      }
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+bool KernelFacts::Distinct(const std::string& a, const std::string& b) const {
+  if (launches.empty()) {
+    return false;
+  }
+  return std::all_of(launches.begin(), launches.end(), [&](const LaunchFacts& launch) {
+    const auto left = launch.pointers.find(a);
+    const auto right = launch.pointers.find(b);
+    return left != launch.pointers.end() && right != launch.pointers.end() &&
+           left->second.buffer != right->second.buffer;
+  });
+}
+
+bool KernelFacts::DistinctFromAll(const std::string& buffer) const {
+  return std::all_of(program.parameters.begin(), program.parameters.end(),
+                     [&](const Parameter& other) {
+                       return !other.is_buffer || other.name == buffer ||
+                              Distinct(buffer, other.name);
+                     });
+}
+
+bool KernelFacts::WritesDoNotAlias() const {
+  for (const Parameter& parameter : program.parameters) {
+    if (!parameter.is_buffer || !parameter.is_written) {
+      continue;
+    }
+    if (!DistinctFromAll(parameter.name)) {
+      return false;
+    }
+    if (!parameter.is_read) {
+      continue;
+    }
+    const AccessInfo* first = nullptr;
+    const std::vector<AccessInfo> accesses = CollectAccesses(program);
+    for (const AccessInfo& access : accesses) {
+      if (access.buffer != parameter.name || access.is_atomic) {
+        continue;
+      }
+      if (first != nullptr && !Equal(first->index, access.index)) {
+        return false;
+      }
+      first = &access;
+    }
+  }
+  return true;
+}
+
+std::optional<int64_t> KernelFacts::Value(const ExprPtr& expr) const {
+  static const std::map<std::string, int64_t> kNoScalars;
+  return Evaluate(expr, launches.empty() ? kNoScalars : launches.front().integers);
+}
+
+std::optional<int64_t> KernelFacts::InnerLength() const {
+  for (const Stage& stage : program.stages) {
+    for (const Dim& dim : stage.dims) {
+      if (dim.name == shape.contiguous) {
+        return Value(dim.extent);
+      }
+    }
+  }
+  for (const Dim& dim : program.dims) {
+    if (dim.name == shape.contiguous) {
+      return Value(dim.extent);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> KernelFacts::OuterPoints() const { return Value(ProductOf(program.dims)); }
+
+KernelFacts MakeKernelFacts(int index, const ast::SourceUnit& unit, const ast::Function& function,
+                            Program lifted, const std::vector<LaunchPlan>& plans,
+                            const TargetLimits& limits) {
+  KernelFacts facts;
+  facts.index = index;
+  facts.unit = &unit;
+  facts.function = &function;
+  facts.program = Normalise(lifted);
+  facts.lifted = std::move(lifted);
+  facts.shape = Classify(facts.program);
+  facts.limits = limits;
+  for (const LaunchPlan& plan : plans) {
+    for (const LaunchStep& step : plan.steps) {
+      const auto* launch = std::get_if<KernelLaunch>(&step);
+      if (launch != nullptr && launch->kernel == function.name_expression) {
+        facts.launches.push_back(FactsOf(*launch, plan, facts.lifted));
+      }
+    }
+  }
+  return facts;
+}
+
+}  // namespace optiml::rewrite
