@@ -216,6 +216,9 @@ ast::ExprPtr Converter::ConvertExpr(const clang::Expr* written) {
       llvm::isa<clang::CXXScalarValueInitExpr>(expr)) {
     return NewExpr(ast::ExprKind::kInitList, expr);  // zero of its type
   }
+  if (const auto* list = llvm::dyn_cast<clang::CXXStdInitializerListExpr>(expr)) {
+    return ConvertExpr(list->getSubExpr());
+  }
   if (const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(expr)) {
     return ConvertLambda(lambda);
   }

@@ -1585,6 +1585,7 @@ using ::free; using ::calloc; using ::memcpy; using ::memset; using ::memmove; u
 using ::srand; using ::strlen; using ::strcmp; using ::memcmp; using ::time; using ::fflush; using ::atoi;
 using ::FILE;
 }  // namespace std
-#define assert(...) ((void)(__VA_ARGS__))
+extern "C" OPTIML_HD void __optiml_assertion_failed();
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __optiml_assertion_failed())
 
 #include "cuda_runtime_calls.h"

@@ -1,0 +1,150 @@
+#ifndef OPTIML_FRONTEND_INTERPRETER_H_
+#define OPTIML_FRONTEND_INTERPRETER_H_
+
+// Interpreter: runs a launcher's syntax tree on concrete sizes and writes down what it asks of the
+// GPU. It knows no data: device memory cannot be read, and what would need it is refused.
+//
+// Streams: every launch, copy and memset is taken in the order in which it is issued, whatever its
+// stream; for a launcher without host-side waiting on values that is one of its legal executions.
+//
+// A refusal travels as the exception Refused, which MakeLaunchPlan catches; it never leaves this
+// folder. One interpreter serves one run.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/ast.h"
+#include "frontend/frontend.h"
+#include "frontend/host_memory.h"
+#include "frontend/host_value.h"
+
+namespace optiml::frontend {
+
+struct Refused {
+  Refusal refusal;
+};
+
+class Interpreter {
+ public:
+  Interpreter(const ast::SourceUnit& unit, const PlanLimits& limits);
+
+  LaunchPlan Run(const ast::Function& launcher, const std::vector<LauncherArgument>& arguments);
+
+ private:
+  enum class Flow { kNext, kBreak, kContinue, kReturn };
+
+  // A call that is being executed.
+  struct Frame {
+    std::unordered_map<int, uint64_t>
+        variables;                // id -> address; of the object meant, for references
+    std::vector<uint64_t> owned;  // host objects that end with the frame
+    HostValue result;
+  };
+
+  struct Closure {
+    int function = -1;
+    std::unordered_map<int, uint64_t> captures;
+  };
+
+  struct Buffer {  // beside plan_.buffers
+    bool is_alive = true;
+  };
+
+  // interpreter.cpp: statements, variables, calls
+  Flow Execute(const ast::Stmt& stmt);
+  Flow ExecuteFor(const ast::Stmt& stmt);
+  Flow ExecuteSwitch(const ast::Stmt& stmt);
+  void Declare(int variable);
+  uint64_t VariableAddress(const ast::Expr& expr);
+  uint64_t GlobalAddress(const ast::Variable& variable);
+  HostValue CallUser(const ast::Function& function, const std::vector<ast::ExprPtr>& operands,
+                     size_t first, uint64_t this_address, const Closure* closure);
+  void BindParameter(const ast::Variable& parameter, const ast::ExprPtr& operand, Frame& callee);
+  void BindLauncherArguments(const ast::Function& launcher,
+                             const std::vector<LauncherArgument>& arguments);
+  void Step();
+  [[noreturn]] void Refuse(const std::string& what) const;
+
+  // interpreter_expressions.cpp
+  HostValue Evaluate(const ast::Expr& expr);
+  uint64_t Address(const ast::Expr& expr);
+  HostValue EvaluateUnary(const ast::Expr& expr);
+  HostValue EvaluateBinary(const ast::Expr& expr);
+  HostValue EvaluateAssign(const ast::Expr& expr);
+  HostValue EvaluateIncrement(const ast::Expr& expr);
+  HostValue EvaluateCast(const ast::Expr& expr);
+  HostValue EvaluateConstruct(const ast::Expr& expr);
+  HostValue EvaluateMember(const ast::Expr& expr);
+  HostValue EvaluateMethod(const ast::Expr& expr);
+  HostValue EvaluateLambda(const ast::Expr& expr);
+  // Brace-initialises `type` from `operands`; what they leave out is zero.
+  HostValue Initialise(const ast::TypePtr& type, const std::vector<ast::ExprPtr>& operands);
+  HostValue PointerArithmetic(const ast::Expr& expr, const std::string& op, const HostValue& left,
+                              const HostValue& right);
+  HostValue Binary(const ast::Expr& expr, const std::string& op, const HostValue& left,
+                   const HostValue& right, const ast::TypePtr& type);
+  HostValue Convert(const HostValue& value, const ast::TypePtr& type);
+  HostValue Load(uint64_t address, const ast::TypePtr& type);
+  void Store(uint64_t address, const HostValue& value);
+  void MarkPointers(HostObject& object, uint64_t offset, const ast::Type& type);
+  uint64_t Temporary(const HostValue& value);
+  uint64_t Allocate(uint64_t size);
+  const ast::Field& FindField(const ast::Type& type, const std::string& name) const;
+  int64_t EvaluateInteger(const ast::Expr& expr) { return Evaluate(expr).integer; }
+
+  // interpreter_calls.cpp: functions that are not of the file
+  HostValue EvaluateCall(const ast::Expr& expr);
+  HostValue CallLibrary(const ast::Expr& expr);
+  bool CallMath(const ast::Expr& expr, const std::string& name, HostValue& result);
+  bool CallStandard(const ast::Expr& expr, const std::string& name, HostValue& result);
+  HostValue MinMax(const ast::Expr& expr, bool is_max);
+  HostValue MakeVector(const ast::Expr& expr);
+
+  // interpreter_runtime.cpp: the CUDA runtime
+  bool CallRuntime(const ast::Expr& expr, const std::string& name, HostValue& result);
+  void Malloc(const ast::Expr& target, uint64_t size);
+  void FreeDevice(uint64_t address);
+  void Copy(uint64_t destination, uint64_t source, uint64_t size, int64_t kind);
+  void Memset(uint64_t destination, int64_t value, uint64_t size);
+  void SetAttribute(const ast::Expr& expr);
+  int64_t DeviceAttribute(int64_t attribute);
+  void FillDeviceProperties(const ast::Expr& target);
+  int64_t OccupancyBlocks(int function, int64_t threads, uint64_t dynamic_shared_bytes);
+  void StoreThrough(const ast::Expr& pointer, int64_t value);
+
+  // interpreter_launch.cpp
+  void Launch(const ast::Expr& expr);
+  void LaunchThroughArray(const ast::Expr& expr, bool is_cooperative);
+  void LaunchWithConfig(const ast::Expr& expr);
+  void AddLaunch(KernelLaunch launch, int function);
+  KernelArgument MakeKernelArgument(const HostValue& value);
+  bool HoldsPointer(const ast::Type& type, const std::byte* bytes) const;
+  Dim3 ReadDim3(const HostValue& value) const;
+  int FunctionOperand(const ast::Expr& expr);
+  // A live buffer's pointer; refuses freed buffers and host pointers. Null is allowed.
+  DevicePointer CheckedPointer(uint64_t address, const char* what);
+  // The same, and [address, address + size) must lie in the buffer.
+  DevicePointer CheckedRange(uint64_t address, uint64_t size, const char* what);
+
+  const ast::SourceUnit& unit_;
+  PlanLimits limits_;
+  LaunchPlan plan_;
+  HostMemory memory_;
+  std::vector<Buffer> buffers_;
+  std::vector<Closure> closures_;
+  std::vector<Frame*> frames_;
+  std::unordered_map<int, uint64_t> globals_;  // and function statics
+  std::string malloc_name_;                    // what the next allocation is called
+  uint64_t device_bytes_ = 0;                  // allocated by the launcher and not freed
+  int64_t steps_ = 0;
+  int64_t launches_ = 0;
+  int64_t next_handle_ = 1;
+  int line_ = 0;
+};
+
+}  // namespace optiml::frontend
+
+#endif  // OPTIML_FRONTEND_INTERPRETER_H_

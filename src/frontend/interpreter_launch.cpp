@@ -1,0 +1,211 @@
+// Launches: kernel<<<...>>>(...), cudaLaunchKernel, cudaLaunchCooperativeKernel,
+// cudaLaunchKernelEx.
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "frontend/interpreter.h"
+
+namespace optiml::frontend {
+
+namespace {
+
+// Of every architecture since compute capability 3.0 (CUDA C++ Programming Guide, technical
+// specifications).
+constexpr uint64_t kMaxThreads = 1024;
+constexpr uint32_t kMaxBlockXY = 1024;
+constexpr uint32_t kMaxBlockZ = 64;
+constexpr uint32_t kMaxGridX = 2147483647;
+constexpr uint32_t kMaxGridYZ = 65535;
+
+constexpr int64_t kAttributeCooperative = 2;  // cudaLaunchAttributeID
+constexpr int64_t kAttributeCluster = 4;
+
+std::string Text(const Dim3& dim) {
+  return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
+}
+
+}  // namespace
+
+Dim3 Interpreter::ReadDim3(const HostValue& value) const {
+  uint32_t parts[3] = {1, 1, 1};
+  if (value.bytes.size() < sizeof(parts)) {
+    Refuse("a launch shape is no dim3");
+  }
+  std::memcpy(parts, value.bytes.data(), sizeof(parts));
+  return {parts[0], parts[1], parts[2]};
+}
+
+bool Interpreter::HoldsPointer(const ast::Type& type, const std::byte* bytes) const {
+  if (type.kind == ast::TypeKind::kPointer) {
+    uint64_t address = 0;
+    std::memcpy(&address, bytes, 8);
+    return address != 0;
+  }
+  if (type.kind == ast::TypeKind::kArray) {
+    for (int64_t i = 0; i < type.count; ++i) {
+      if (HoldsPointer(*type.element,
+                       bytes + static_cast<uint64_t>(i) * type.element->size_bytes)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  for (const ast::Field& field : type.fields) {
+    if (HoldsPointer(*field.type, bytes + field.offset_bytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
+  if (value.type->kind == ast::TypeKind::kPointer) {
+    return CheckedPointer(static_cast<uint64_t>(value.integer), "kernel argument");
+  }
+  if (value.type->kind == ast::TypeKind::kOther && value.type->bits == 0) {
+    Refuse(fmt::format("a kernel argument of type {} cannot be traced", value.type->text));
+  }
+  std::vector<std::byte> bytes = EncodeValue(value);
+  if (KindOf(*value.type) == ValueKind::kBytes && HoldsPointer(*value.type, bytes.data())) {
+    Refuse(fmt::format("a kernel argument of type {} holds a pointer, which cannot be traced",
+                       value.type->text));
+  }
+  return bytes;
+}
+
+int Interpreter::FunctionOperand(const ast::Expr& expr) {
+  const auto function = HostMemory::AsFunction(static_cast<uint64_t>(Evaluate(expr).integer));
+  if (!function.has_value() || !unit_.functions[static_cast<size_t>(*function)].is_kernel) {
+    Refuse("a kernel is expected here");
+  }
+  return *function;
+}
+
+void Interpreter::AddLaunch(KernelLaunch launch, int function) {
+  if (++launches_ > limits_.launches) {
+    Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
+  }
+  if (launch.grid.Count() == 0) {
+    Refuse(fmt::format("launch of {} with an empty grid {}", launch.kernel, Text(launch.grid)));
+  }
+  if (launch.block.Count() == 0 || launch.block.Count() > kMaxThreads ||
+      launch.block.x > kMaxBlockXY || launch.block.y > kMaxBlockXY || launch.block.z > kMaxBlockZ) {
+    Refuse(fmt::format("launch of {} with block {} (at most {} threads, 1024x1024x64)",
+                       launch.kernel, Text(launch.block), kMaxThreads));
+  }
+  if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
+    Refuse(fmt::format("launch of {} with grid {} (at most 2147483647x65535x65535)", launch.kernel,
+                       Text(launch.grid)));
+  }
+  const std::vector<int>& cluster = unit_.functions[static_cast<size_t>(function)].cluster_dims;
+  if (launch.cluster == Dim3{} && !cluster.empty()) {
+    uint32_t parts[3] = {1, 1, 1};
+    for (size_t i = 0; i < cluster.size() && i < 3; ++i) {
+      parts[i] = static_cast<uint32_t>(cluster[i]);
+    }
+    launch.cluster = {parts[0], parts[1], parts[2]};
+  }
+  launch.line = line_;
+  plan_.steps.emplace_back(std::move(launch));
+}
+
+void Interpreter::Launch(const ast::Expr& expr) {
+  int function = expr.function;
+  if (function < 0 && expr.variable >= 0) {
+    const HostValue callee =
+        Load(VariableAddress(expr), unit_.variables[static_cast<size_t>(expr.variable)].type);
+    function = HostMemory::AsFunction(static_cast<uint64_t>(callee.integer)).value_or(-1);
+  }
+  if (function < 0) {
+    Refuse(fmt::format("launcher launches \"{}\", which is no kernel of the file", expr.name));
+  }
+  const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+  KernelLaunch launch;
+  launch.kernel = kernel.name_expression;
+  const int line = line_;
+  launch.grid = ReadDim3(Evaluate(*expr.operands[0]));
+  launch.block = ReadDim3(Evaluate(*expr.operands[1]));
+  launch.dynamic_shared_bytes = static_cast<uint64_t>(EvaluateInteger(*expr.operands[2]));
+  Evaluate(*expr.operands[3]);  // the stream
+  for (size_t i = 4; i < expr.operands.size(); ++i) {
+    HostValue value = Evaluate(*expr.operands[i]);
+    if (i - 4 < kernel.parameters.size()) {
+      const ast::TypePtr& type =
+          unit_.variables[static_cast<size_t>(kernel.parameters[i - 4])].type;
+      value = Convert(value, type);
+    }
+    launch.arguments.push_back(MakeKernelArgument(value));
+  }
+  line_ = line;
+  AddLaunch(std::move(launch), function);
+}
+
+void Interpreter::LaunchThroughArray(const ast::Expr& expr, bool is_cooperative) {
+  const int function = FunctionOperand(*expr.operands[0]);
+  const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+  KernelLaunch launch;
+  launch.kernel = kernel.name_expression;
+  launch.cooperative = is_cooperative;
+  launch.grid = ReadDim3(Evaluate(*expr.operands[1]));
+  launch.block = ReadDim3(Evaluate(*expr.operands[2]));
+  const HostValue array = Evaluate(*expr.operands[3]);
+  if (expr.operands.size() > 4) {
+    launch.dynamic_shared_bytes = static_cast<uint64_t>(EvaluateInteger(*expr.operands[4]));
+  }
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const ast::TypePtr& type = unit_.variables[static_cast<size_t>(kernel.parameters[i])].type;
+    const HostValue slot = Load(static_cast<uint64_t>(array.integer) + i * 8, array.type);
+    launch.arguments.push_back(MakeKernelArgument(Load(static_cast<uint64_t>(slot.integer), type)));
+  }
+  AddLaunch(std::move(launch), function);
+}
+
+void Interpreter::LaunchWithConfig(const ast::Expr& expr) {
+  const auto address = static_cast<uint64_t>(Evaluate(*expr.operands[0]).integer);
+  const ast::TypePtr type = expr.operands[0]->type->element;
+  const int function = FunctionOperand(*expr.operands[1]);
+  const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+  const auto field = [&](const char* name) {
+    const ast::Field& found = FindField(*type, name);
+    return Load(address + found.offset_bytes, found.type);
+  };
+  KernelLaunch launch;
+  launch.kernel = kernel.name_expression;
+  launch.grid = ReadDim3(field("gridDim"));
+  launch.block = ReadDim3(field("blockDim"));
+  launch.dynamic_shared_bytes = static_cast<uint64_t>(field("dynamicSmemBytes").integer);
+  const int64_t count = field("numAttrs").integer;
+  if (count > 0) {
+    const HostValue attributes = field("attrs");
+    const ast::Type& entry = *attributes.type->element;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t at =
+          static_cast<uint64_t>(attributes.integer) + static_cast<uint64_t>(i) * entry.size_bytes;
+      const ast::Field& id = FindField(entry, "id");
+      const ast::Field& value = FindField(entry, "val");
+      const int64_t number = Load(at + id.offset_bytes, id.type).integer;
+      if (number == kAttributeCooperative) {
+        launch.cooperative = Load(at + value.offset_bytes, IntType()).integer != 0;
+      } else if (number == kAttributeCluster) {
+        const uint64_t dims = at + value.offset_bytes;
+        launch.cluster = {static_cast<uint32_t>(Load(dims, IntType()).integer),
+                          static_cast<uint32_t>(Load(dims + 4, IntType()).integer),
+                          static_cast<uint32_t>(Load(dims + 8, IntType()).integer)};
+      } else {
+        Refuse(fmt::format("cudaLaunchKernelEx with attribute {}, which cannot be traced", number));
+      }
+    }
+  }
+  for (size_t i = 2; i < expr.operands.size(); ++i) {
+    HostValue value = Evaluate(*expr.operands[i]);
+    if (i - 2 < kernel.parameters.size()) {
+      value = Convert(value, unit_.variables[static_cast<size_t>(kernel.parameters[i - 2])].type);
+    }
+    launch.arguments.push_back(MakeKernelArgument(value));
+  }
+  AddLaunch(std::move(launch), function);
+}
+
+}  // namespace optiml::frontend

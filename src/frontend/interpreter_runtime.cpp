@@ -1,0 +1,477 @@
+// The CUDA runtime as a launcher sees it: every call succeeds; memory, copies and attributes become
+// steps of the plan. Answers about the device are those of an H200 (device_facts below), whatever
+// runs the plan, so that a plan is the same everywhere.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "frontend/interpreter.h"
+
+namespace optiml::frontend {
+
+namespace {
+
+// Numbers of cudaDeviceAttr (CUDA Runtime API 13.0) and their values on an H200 SXM, compute
+// capability 9.0 (CUDA C++ Programming Guide, technical specifications per compute capability; H200
+// data sheet: 132 multiprocessors, 141 GB, 50 MB L2, 6144-bit memory bus).
+struct DeviceFact {
+  int attribute;
+  std::string_view property;  // member of cudaDeviceProp; empty: none
+  int64_t value;
+};
+constexpr std::array<DeviceFact, 27> kDeviceFacts = {{
+    {1, "maxThreadsPerBlock", 1024},
+    {2, "", 1024},
+    {3, "", 1024},
+    {4, "", 64},
+    {5, "", 2147483647},
+    {6, "", 65535},
+    {7, "", 65535},
+    {8, "sharedMemPerBlock", 49152},
+    {9, "totalConstMem", 65536},
+    {10, "warpSize", 32},
+    {12, "regsPerBlock", 65536},
+    {13, "", 1980000},
+    {16, "multiProcessorCount", 132},
+    {31, "concurrentKernels", 1},
+    {36, "", 3201000},
+    {37, "memoryBusWidth", 6144},
+    {38, "l2CacheSize", 52428800},
+    {39, "maxThreadsPerMultiProcessor", 2048},
+    {75, "major", 9},
+    {76, "minor", 0},
+    {81, "sharedMemPerMultiprocessor", 233472},
+    {82, "regsPerMultiprocessor", 65536},
+    {95, "cooperativeLaunch", 1},
+    {97, "sharedMemPerBlockOptin", 232448},
+    {106, "maxBlocksPerMultiProcessor", 32},
+    {111, "reservedSharedMemPerBlock", 1024},
+    {120, "clusterLaunch", 1},
+}};
+constexpr int64_t kDeviceBytes = int64_t{141} * 1000 * 1000 * 1000;
+
+// Calls that change nothing in a plan: synchronisation, errors, streams' and events' order.
+constexpr std::array<std::string_view, 27> kNoEffect = {"cudaDeviceSynchronize",
+                                                        "cudaThreadSynchronize",
+                                                        "cudaGetLastError",
+                                                        "cudaPeekAtLastError",
+                                                        "cudaStreamSynchronize",
+                                                        "cudaStreamQuery",
+                                                        "cudaStreamDestroy",
+                                                        "cudaStreamWaitEvent",
+                                                        "cudaEventRecord",
+                                                        "cudaEventSynchronize",
+                                                        "cudaEventQuery",
+                                                        "cudaEventDestroy",
+                                                        "cudaFuncSetCacheConfig",
+                                                        "cudaDeviceSetCacheConfig",
+                                                        "cudaSetDevice",
+                                                        "cudaDeviceSetSharedMemConfig",
+                                                        "cudaFuncSetSharedMemConfig",
+                                                        "cudaMemPrefetchAsync",
+                                                        "cudaFreeHost",
+                                                        "cudaProfilerStart",
+                                                        "cudaProfilerStop",
+                                                        "cudaHostRegister",
+                                                        "cudaHostUnregister",
+                                                        "cudaDeviceSetLimit",
+                                                        "cudaMemAdvise",
+                                                        "cudaInitDevice",
+                                                        "cudaEventRecordWithFlags"};
+
+// cudaFuncAttribute (CUDA Runtime API 13.0).
+struct FunctionAttribute {
+  int64_t number;
+  std::string_view name;
+};
+constexpr std::array<FunctionAttribute, 8> kFunctionAttributes = {{
+    {8, "MaxDynamicSharedMemorySize"},
+    {9, "PreferredSharedMemoryCarveout"},
+    {10, "ClusterDimMustBeSet"},
+    {11, "RequiredClusterWidth"},
+    {12, "RequiredClusterHeight"},
+    {13, "RequiredClusterDepth"},
+    {14, "NonPortableClusterSizeAllowed"},
+    {15, "ClusterSchedulingPolicyPreference"},
+}};
+
+constexpr int64_t kHostToDevice = 1;
+constexpr int64_t kDeviceToHost = 2;
+constexpr int64_t kDeviceToDevice = 3;
+
+// The name of the variable behind "&p", "(void**)&p" or "p".
+std::string TargetName(const ast::Expr& expr) {
+  if (expr.kind == ast::ExprKind::kVariable || expr.kind == ast::ExprKind::kMember) {
+    return expr.name;
+  }
+  return expr.operands.empty() ? "scratch" : TargetName(*expr.operands[0]);
+}
+
+}  // namespace
+
+void Interpreter::StoreThrough(const ast::Expr& pointer, int64_t value) {
+  const auto address = static_cast<uint64_t>(Evaluate(pointer).integer);
+  if (pointer.type->element == nullptr || KindOf(*pointer.type->element) != ValueKind::kInteger) {
+    Refuse(fmt::format("launcher passes {} where a pointer to an integer belongs",
+                       pointer.type->text));
+  }
+  Store(address, Convert(IntegerValue(value, pointer.type->element), pointer.type->element));
+}
+
+void Interpreter::Malloc(const ast::Expr& target, uint64_t size) {
+  if (size > limits_.allocated_bytes || device_bytes_ + size > limits_.allocated_bytes) {
+    Refuse(fmt::format("launcher allocates {} bytes, more than the {} allowed",
+                       device_bytes_ + size, limits_.allocated_bytes));
+  }
+  std::string name = TargetName(target);
+  const std::string stem = name;
+  for (int i = 2; std::any_of(plan_.buffers.begin(), plan_.buffers.end(),
+                              [&](const PlanBuffer& buffer) { return buffer.name == name; });
+       ++i) {
+    name = fmt::format("{}#{}", stem, i);
+  }
+  const auto slot = static_cast<uint64_t>(Evaluate(target).integer);
+  const int index = static_cast<int>(plan_.buffers.size());
+  plan_.buffers.push_back({std::move(name), -1, size, line_});
+  buffers_.emplace_back();
+  device_bytes_ += size;
+  auto pointer = std::make_shared<ast::Type>();
+  pointer->kind = ast::TypeKind::kPointer;
+  pointer->size_bytes = 8;
+  pointer->element = VoidType();
+  pointer->text = "void *";
+  Store(slot, IntegerValue(static_cast<int64_t>(HostMemory::DeviceAddress(index)), pointer));
+}
+
+void Interpreter::FreeDevice(uint64_t address) {
+  if (address == 0) {
+    return;
+  }
+  const DevicePointer pointer = CheckedPointer(address, "cudaFree");
+  if (pointer.buffer < 0 || pointer.offset_bytes != 0) {
+    Refuse("cudaFree of a pointer that cudaMalloc did not return");
+  }
+  const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
+  if (buffer.argument >= 0) {
+    Refuse(fmt::format("launcher frees its argument \"{}\"", buffer.name));
+  }
+  buffers_[static_cast<size_t>(pointer.buffer)].is_alive = false;
+  device_bytes_ -= buffer.size_bytes;
+}
+
+DevicePointer Interpreter::CheckedPointer(uint64_t address, const char* what) {
+  const auto pointer = HostMemory::AsDevice(address);
+  if (!pointer.has_value()) {
+    Refuse(fmt::format("{}: the pointer is to host memory", what));
+  }
+  if (pointer->buffer >= static_cast<int>(buffers_.size())) {
+    Refuse(fmt::format("{}: the pointer points nowhere", what));
+  }
+  if (pointer->buffer >= 0 && !buffers_[static_cast<size_t>(pointer->buffer)].is_alive) {
+    Refuse(fmt::format("{}: buffer \"{}\" was freed", what,
+                       plan_.buffers[static_cast<size_t>(pointer->buffer)].name));
+  }
+  return *pointer;
+}
+
+DevicePointer Interpreter::CheckedRange(uint64_t address, uint64_t size, const char* what) {
+  const DevicePointer pointer = CheckedPointer(address, what);
+  if (pointer.buffer < 0) {
+    Refuse(fmt::format("{}: the device pointer is null", what));
+  }
+  const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
+  if (pointer.offset_bytes < 0 || static_cast<uint64_t>(pointer.offset_bytes) > buffer.size_bytes ||
+      size > buffer.size_bytes - static_cast<uint64_t>(pointer.offset_bytes)) {
+    Refuse(fmt::format("{}: {} bytes at offset {} leave buffer \"{}\" ({} bytes)", what, size,
+                       pointer.offset_bytes, buffer.name, buffer.size_bytes));
+  }
+  return pointer;
+}
+
+void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int64_t kind) {
+  if (size == 0) {
+    return;
+  }
+  const bool to_host = HostMemory::IsHost(destination);
+  const bool from_host = HostMemory::IsHost(source);
+  if (kind == kDeviceToHost || (to_host && !from_host)) {
+    Refuse("launcher reads device data back");
+  }
+  if ((kind == kHostToDevice && !from_host) ||
+      (kind == kDeviceToDevice && (from_host || to_host))) {
+    Refuse("a copy's kind does not fit its pointers");
+  }
+  if (!from_host) {
+    const DevicePointer to = CheckedRange(destination, size, "copy to the device");
+    const DevicePointer from = CheckedRange(source, size, "copy from the device");
+    plan_.steps.emplace_back(CopyStep{to, from, size, line_});
+    return;
+  }
+  const HostObject* object = memory_.Find(source, size);
+  if (object == nullptr) {
+    Refuse(fmt::format("a copy of {} bytes leaves its host variable", size));
+  }
+  const auto offset = static_cast<std::ptrdiff_t>(HostMemory::OffsetOf(source));
+  const std::vector<std::byte> bytes(
+      object->bytes.begin() + offset,
+      object->bytes.begin() + offset + static_cast<std::ptrdiff_t>(size));
+  const std::vector<ByteState> states(
+      object->states.begin() + offset,
+      object->states.begin() + offset + static_cast<std::ptrdiff_t>(size));
+  if (to_host) {
+    HostObject* target = memory_.Find(destination, size);
+    if (target == nullptr) {
+      Refuse(fmt::format("a copy of {} bytes leaves its host variable", size));
+    }
+    const auto at = static_cast<std::ptrdiff_t>(HostMemory::OffsetOf(destination));
+    std::copy(bytes.begin(), bytes.end(), target->bytes.begin() + at);
+    std::copy(states.begin(), states.end(), target->states.begin() + at);
+    return;
+  }
+  const DevicePointer to = CheckedRange(destination, size, "copy to the device");
+  if (std::find(states.begin(), states.end(), ByteState::kPointer) != states.end()) {
+    Refuse("launcher copies pointers to the device");
+  }
+  if (std::find(states.begin(), states.end(), ByteState::kUnwritten) != states.end()) {
+    Refuse("launcher copies host memory to the device before it was set");
+  }
+  plan_.steps.emplace_back(UploadStep{to, bytes, line_});
+}
+
+void Interpreter::Memset(uint64_t destination, int64_t value, uint64_t size) {
+  if (size == 0) {
+    return;
+  }
+  const DevicePointer to = CheckedRange(destination, size, "memset");
+  plan_.steps.emplace_back(MemsetStep{to, static_cast<uint8_t>(value & 0xff), size, line_});
+}
+
+void Interpreter::SetAttribute(const ast::Expr& expr) {
+  const int function = FunctionOperand(*expr.operands[0]);
+  const int64_t number = EvaluateInteger(*expr.operands[1]);
+  const int64_t value = EvaluateInteger(*expr.operands[2]);
+  const auto known =
+      std::find_if(kFunctionAttributes.begin(), kFunctionAttributes.end(),
+                   [&](const FunctionAttribute& candidate) { return candidate.number == number; });
+  if (known == kFunctionAttributes.end()) {
+    Refuse(fmt::format("cudaFuncSetAttribute with the unknown attribute {}", number));
+  }
+  AttributeStep step;
+  step.kernel = unit_.functions[static_cast<size_t>(function)].name_expression;
+  step.attribute = std::string(known->name);
+  step.value = value;
+  step.line = line_;
+  plan_.steps.emplace_back(std::move(step));
+}
+
+int64_t Interpreter::DeviceAttribute(int64_t attribute) {
+  for (const DeviceFact& fact : kDeviceFacts) {
+    if (fact.attribute == attribute) {
+      return fact.value;
+    }
+  }
+  Refuse(fmt::format("launcher asks for device attribute {}, which is not known here", attribute));
+}
+
+void Interpreter::FillDeviceProperties(const ast::Expr& target) {
+  const auto address = static_cast<uint64_t>(Evaluate(target).integer);
+  const ast::TypePtr type = target.type->element;
+  if (type == nullptr || type->fields.empty()) {
+    Refuse("launcher asks for device properties into an unknown type");
+  }
+  // Members that are not listed stay unset: to read one is refused.
+  for (const ast::Field& field : type->fields) {
+    if (KindOf(*field.type) == ValueKind::kInteger) {
+      const auto fact =
+          std::find_if(kDeviceFacts.begin(), kDeviceFacts.end(),
+                       [&](const DeviceFact& known) { return known.property == field.name; });
+      int64_t value = 0;
+      if (fact != kDeviceFacts.end()) {
+        value = fact->value;
+      } else if (field.name == "totalGlobalMem") {
+        value = kDeviceBytes;
+      } else {
+        continue;
+      }
+      Store(address + field.offset_bytes, IntegerValue(value, field.type));
+    } else if (field.name == "maxThreadsDim" || field.name == "maxGridSize") {
+      const int first = field.name == "maxThreadsDim" ? 2 : 5;
+      for (int i = 0; i < 3; ++i) {
+        Store(address + field.offset_bytes + static_cast<uint64_t>(i) * 4,
+              IntegerValue(DeviceAttribute(first + i), IntType()));
+      }
+    }
+  }
+}
+
+// An upper bound: registers are only known after the kernel was compiled.
+int64_t Interpreter::OccupancyBlocks(int function, int64_t threads, uint64_t dynamic_shared_bytes) {
+  if (threads <= 0 || threads > DeviceAttribute(1)) {
+    return 0;
+  }
+  uint64_t shared = dynamic_shared_bytes + static_cast<uint64_t>(DeviceAttribute(111));
+  for (const ast::Variable& variable : unit_.variables) {
+    const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+    if (variable.storage == ast::Storage::kShared && variable.line >= kernel.line &&
+        variable.line <= kernel.end_line) {
+      shared += variable.type->size_bytes;
+    }
+  }
+  const int64_t warps = (threads + 31) / 32;
+  const int64_t by_threads = DeviceAttribute(39) / (warps * 32);
+  const int64_t by_shared = DeviceAttribute(81) / static_cast<int64_t>(shared);
+  return std::min({by_threads, by_shared, DeviceAttribute(106)});
+}
+
+bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, HostValue& result) {
+  if (!name.starts_with("cuda")) {
+    return false;
+  }
+  const auto operand = [&](size_t i) -> const ast::Expr& { return *expr.operands[i]; };
+  const auto integer = [&](size_t i) { return EvaluateInteger(operand(i)); };
+  const auto address = [&](size_t i) { return static_cast<uint64_t>(integer(i)); };
+  const size_t count = expr.operands.size();
+  result.type = expr.type;
+  if (std::find(kNoEffect.begin(), kNoEffect.end(), name) != kNoEffect.end()) {
+    for (const ast::ExprPtr& argument : expr.operands) {
+      if (argument->type->kind != ast::TypeKind::kOther &&
+          argument->kind != ast::ExprKind::kFunction && name != "cudaFuncSetCacheConfig") {
+        Evaluate(*argument);
+      }
+    }
+    return true;
+  }
+  if ((name == "cudaMalloc" || name == "cudaMallocAsync" || name == "cudaMallocManaged") &&
+      count >= 2) {
+    Malloc(operand(0), address(1));
+    return true;
+  }
+  if ((name == "cudaMallocHost" || name == "cudaHostAlloc") && count >= 2) {
+    auto pointer = std::make_shared<ast::Type>();
+    pointer->kind = ast::TypeKind::kPointer;
+    pointer->size_bytes = 8;
+    pointer->element = VoidType();
+    const uint64_t block = Allocate(address(1));
+    Store(address(0), IntegerValue(static_cast<int64_t>(block), pointer));
+    return true;
+  }
+  if (name == "cudaFree" || name == "cudaFreeAsync") {
+    FreeDevice(address(0));
+    return true;
+  }
+  if ((name == "cudaMemcpy" || name == "cudaMemcpyAsync") && count >= 4) {
+    const uint64_t destination = address(0);
+    const uint64_t source = address(1);
+    const uint64_t size = address(2);
+    Copy(destination, source, size, integer(3));
+    return true;
+  }
+  if ((name == "cudaMemset" || name == "cudaMemsetAsync") && count >= 3) {
+    const uint64_t destination = address(0);
+    const int64_t value = integer(1);
+    Memset(destination, value, address(2));
+    return true;
+  }
+  if (name == "cudaMemset2D" || name == "cudaMemset2DAsync") {
+    const uint64_t destination = address(0);
+    const uint64_t pitch = address(1);
+    const int64_t value = integer(2);
+    const uint64_t width = address(3);
+    const uint64_t height = address(4);
+    for (uint64_t row = 0; row < height; ++row) {
+      Step();
+      Memset(destination + row * pitch, value, width);
+    }
+    return true;
+  }
+  if (name == "cudaMemcpy2D" || name == "cudaMemcpy2DAsync") {
+    const uint64_t destination = address(0);
+    const uint64_t destination_pitch = address(1);
+    const uint64_t source = address(2);
+    const uint64_t source_pitch = address(3);
+    const uint64_t width = address(4);
+    const uint64_t height = address(5);
+    for (uint64_t row = 0; row < height; ++row) {
+      Step();
+      Copy(destination + row * destination_pitch, source + row * source_pitch, width, integer(6));
+    }
+    return true;
+  }
+  if (name == "cudaFuncSetAttribute" && count == 3) {
+    SetAttribute(expr);
+    return true;
+  }
+  if (name == "cudaStreamCreate" || name == "cudaStreamCreateWithFlags" ||
+      name == "cudaStreamCreateWithPriority" || name == "cudaEventCreate" ||
+      name == "cudaEventCreateWithFlags") {
+    StoreThrough(operand(0), static_cast<int64_t>(uint64_t{1} << 60) + next_handle_++);
+    return true;
+  }
+  if (name == "cudaGetDevice") {
+    StoreThrough(operand(0), 0);
+    return true;
+  }
+  if (name == "cudaGetDeviceCount") {
+    StoreThrough(operand(0), 1);
+    return true;
+  }
+  if (name == "cudaDeviceGetAttribute") {
+    StoreThrough(operand(0), DeviceAttribute(integer(1)));
+    return true;
+  }
+  if (name.starts_with("cudaGetDeviceProperties")) {
+    FillDeviceProperties(operand(0));
+    return true;
+  }
+  if (name == "cudaMemGetInfo") {
+    StoreThrough(operand(0), kDeviceBytes);
+    StoreThrough(operand(1), kDeviceBytes);
+    return true;
+  }
+  if (name == "cudaDriverGetVersion" || name == "cudaRuntimeGetVersion") {
+    StoreThrough(operand(0), 13000);
+    return true;
+  }
+  if (name.starts_with("cudaOccupancyMaxActiveBlocksPerMultiprocessor") && count >= 4) {
+    const int function = FunctionOperand(operand(1));
+    StoreThrough(operand(0), OccupancyBlocks(function, integer(2), address(3)));
+    return true;
+  }
+  if (name == "cudaOccupancyMaxPotentialBlockSize" && count >= 3) {
+    const int function = FunctionOperand(operand(2));
+    const auto bound = unit_.functions[static_cast<size_t>(function)].launch_bounds_threads;
+    int64_t threads = bound.has_value() ? *bound : DeviceAttribute(1);
+    if (count >= 5 && integer(4) > 0) {
+      threads = std::min(threads, integer(4));
+    }
+    const uint64_t shared = count >= 4 ? address(3) : 0;
+    StoreThrough(operand(0), DeviceAttribute(16) * OccupancyBlocks(function, threads, shared));
+    StoreThrough(operand(1), threads);
+    return true;
+  }
+  if (name == "cudaGetErrorString" || name == "cudaGetErrorName") {
+    auto text = std::make_shared<ast::Type>();
+    text->kind = ast::TypeKind::kArray;
+    text->element = IntType();
+    ast::Expr literal;
+    literal.kind = ast::ExprKind::kStringLiteral;
+    literal.text = "no error";
+    literal.type = text;
+    result = IntegerValue(static_cast<int64_t>(Address(literal)), expr.type);
+    return true;
+  }
+  if (name == "cudaLaunchKernel" || name == "cudaLaunchCooperativeKernel") {
+    LaunchThroughArray(expr, name == "cudaLaunchCooperativeKernel");
+    return true;
+  }
+  if (name == "cudaLaunchKernelEx") {
+    LaunchWithConfig(expr);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace optiml::frontend
