@@ -30,11 +30,10 @@ Result<std::unique_ptr<Catalogue>> MakeCatalogue(const KernelTask& task,
     }
     KernelProgram one;
     one.function = &function;
-    const bool excluded =
-        std::find(excluded_kernels.begin(), excluded_kernels.end(), function.name) !=
-            excluded_kernels.end() ||
-        std::find(excluded_kernels.begin(), excluded_kernels.end(), function.name_expression) !=
-            excluded_kernels.end();
+    const bool excluded = std::find(excluded_kernels.begin(), excluded_kernels.end(),
+                                    function.name) != excluded_kernels.end() ||
+                          std::find(excluded_kernels.begin(), excluded_kernels.end(),
+                                    function.name_expression) != excluded_kernels.end();
     if (excluded) {
       one.refusal = "excluded: its lifted form does not compute the same";
     } else {

@@ -1,9 +1,9 @@
 #include "rewrite/scheduled_catalogue.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "rewrite/emit/emit.h"
 #include "rewrite/schedule/kernel_facts.h"
@@ -14,13 +14,13 @@
 namespace optiml::rewrite {
 namespace {
 
-constexpr size_t kMostEdits = 15;  // of one node
+constexpr size_t kMostEdits = 15;         // of one node
 constexpr char kKernelHole[] = "kernel";  // which kernel an edit is about, where there are several
 
 // What a chain asks for, kernel by kernel.
 struct Plan {
-  std::vector<Schedule> schedules;          // of the lifted kernels
-  std::vector<std::vector<Edit>> text;      // of the others
+  std::vector<Schedule> schedules;      // of the lifted kernels
+  std::vector<std::vector<Edit>> text;  // of the others
 };
 
 class ScheduledCatalogue : public Catalogue {
@@ -191,8 +191,8 @@ class ScheduledCatalogue : public Catalogue {
     // Later choices of the same rewrite are tried after the first.
     constexpr double kRankDecay = 0.6;
     const auto add = [&](const std::string& name, const Parameters& holes, const Schedule& result,
-                         const std::string& summary, Bound aims_at,
-                         const std::vector<MetricClaim>& claim, double* prior) {
+                         const auto& summary, Bound aims_at, const std::vector<MetricClaim>& claim,
+                         double* prior) {
       if (result.Format() == schedule.Format() || RefuseSchedule(facts, result)) {
         return;
       }
@@ -200,7 +200,7 @@ class ScheduledCatalogue : public Catalogue {
       edit.origin = EditOrigin::kRewrite;
       edit.rewrite = name;
       edit.parameters = holes;
-      edit.summary = summary;
+      edit.summary = summary(facts, holes);
       edit.aims_at = aims_at;
       edit.claim = claim;
       edit.prior = *prior;
@@ -218,8 +218,8 @@ class ScheduledCatalogue : public Catalogue {
         }
         double prior = sketch.prior;
         for (const Parameters& holes : sketch.choices(facts)) {
-          add(sketch.name, holes, sketch.expand(facts, holes), sketch.summary(facts, holes),
-              sketch.aims_at, sketch.claim, &prior);
+          add(sketch.name, holes, sketch.expand(facts, holes), sketch.summary, sketch.aims_at,
+              sketch.claim, &prior);
         }
       }
     }
@@ -230,8 +230,8 @@ class ScheduledCatalogue : public Catalogue {
       for (const Parameters& holes : transformation.choices(facts)) {
         Schedule longer = schedule;
         longer.Set(transformation.name, holes);
-        add(transformation.name, holes, longer, transformation.summary(facts, holes),
-            transformation.aims_at, transformation.claim, &prior);
+        add(transformation.name, holes, longer, transformation.summary, transformation.aims_at,
+            transformation.claim, &prior);
       }
     }
   }

@@ -23,9 +23,11 @@ size_t BreakPoint(std::string_view line, size_t limit) {
     if (in_string) {
       continue;
     }
-    if (c == '(' || c == '[' || c == '{') {
+    // Angle brackets of templates and launches touch what is before them; comparisons do not.
+    const bool touches = i > 0 && line[i - 1] != ' ' && line[i - 1] != '-';
+    if (c == '(' || c == '[' || c == '{' || (c == '<' && touches)) {
       ++depth;
-    } else if (c == ')' || c == ']' || c == '}') {
+    } else if (c == ')' || c == ']' || c == '}' || (c == '>' && touches)) {
       --depth;
     }
     const std::string_view rest = line.substr(i);
@@ -85,7 +87,9 @@ void CodeWriter::Else() {
   ++indent_;
 }
 
-void CodeWriter::Pragma(std::string_view line) { text_ += fmt::format("{}\n", line); }
+void CodeWriter::Pragma(std::string_view line) {
+  text_ += fmt::format("{}\n", line);
+}
 
 void CodeWriter::Comment(std::string_view comment) {
   const size_t indent = static_cast<size_t>(indent_) * 2;
@@ -110,6 +114,8 @@ void CodeWriter::Comment(std::string_view comment) {
   }
 }
 
-void CodeWriter::Blank() { text_ += "\n"; }
+void CodeWriter::Blank() {
+  text_ += "\n";
+}
 
 }  // namespace optiml::rewrite

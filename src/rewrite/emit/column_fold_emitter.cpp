@@ -30,9 +30,10 @@ EmittedKernel EmitColumnFold(const KernelFacts& facts, const Schedule& schedule)
 
   EmittedKernel emitted;
   CodeWriter out;
-  out.Comment(fmt::format("{}: a block takes {} neighbouring columns; {} threads share a column and "
-                          "combine what they found in shared memory.",
-                          name, kColumns, slices));
+  out.Comment(
+      fmt::format("{}: a block takes {} neighbouring columns; {} threads share a column and "
+                  "combine what they found in shared memory.",
+                  name, kColumns, slices));
   out.Open(KernelHead(facts, schedule, name, kColumns * slices));
   out.Line(fmt::format("constexpr int kColumns = {};", kColumns));
   out.Line(fmt::format("constexpr int kSlices = {};", slices));
@@ -80,8 +81,8 @@ EmittedKernel EmitColumnFold(const KernelFacts& facts, const Schedule& schedule)
     out.Close();
     for (const Accumulator& accumulator : stage.accumulators) {
       const std::string shares = names.Take(accumulator.name + "_of_slice");
-      out.Line(fmt::format("__shared__ {} {}[kSlices][kColumns];", TypeName(accumulator.type),
-                           shares));
+      out.Line(
+          fmt::format("__shared__ {} {}[kSlices][kColumns];", TypeName(accumulator.type), shares));
       out.Line(fmt::format("{}[threadIdx.y][threadIdx.x] = {};", shares, accumulator.name));
       out.Line("__syncthreads();");
       const ExprPtr start =

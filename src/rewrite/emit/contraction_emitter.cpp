@@ -17,7 +17,7 @@ struct Operands {
   std::string loads;  // constant: packs per thread
   ExprPtr load;
   ExprPtr factor;
-  Dim outer;          // m or n
+  Dim outer;                 // m or n
   bool along_outer = false;  // contiguous along m or n: copied as it lies; else turned around
   int64_t size = 0;          // of the tile along the outer dim
   std::string size_name;
@@ -106,8 +106,7 @@ class ContractionPrinter {
       if (along.extent->kind != ExprKind::kInt) {
         conditions_.divisible.insert(Operand(along.extent));
       }
-      conditions_.aligned[load->name] =
-          std::min<int64_t>(16, width_ * ScalarBytes(load->type));
+      conditions_.aligned[load->name] = std::min<int64_t>(16, width_ * ScalarBytes(load->type));
     }
     return result;
   }
@@ -160,11 +159,10 @@ class ContractionPrinter {
                            const char* tile) {
       const bool wide = ScalarBytes(dim.extent->type) == 8;
       const std::string type = TypeName(dim.extent->type);
-      out->Line(fmt::format(
-          "const {} {} = {} * {};", type, name,
-          wide ? fmt::format("static_cast<{}>(blockIdx.{})", type, axis)
-               : fmt::format("blockIdx.{}", axis),
-          tile));
+      out->Line(fmt::format("const {} {} = {} * {};", type, name,
+                            wide ? fmt::format("static_cast<{}>(blockIdx.{})", type, axis)
+                                 : fmt::format("blockIdx.{}", axis),
+                            tile));
     };
     begin(m_, begin_m_, "y", "kTileM");
     begin(n_, begin_n_, "x", "kTileN");
@@ -209,8 +207,8 @@ class ContractionPrinter {
     registers(a_);
     registers(b_);
     out->Comment("Places beyond the matrices count as zero.");
-    out->Open(fmt::format("const auto load_tiles = [&]({} {})", TypeName(k_.extent->type),
-                          begin_k_));
+    out->Open(
+        fmt::format("const auto load_tiles = [&]({} {})", TypeName(k_.extent->type), begin_k_));
     for (const Operands* operand : {&a_, &b_}) {
       out->Pragma("#pragma unroll");
       out->Open(fmt::format("for (int load = 0; load < {}; ++load)", operand->loads));
@@ -228,8 +226,7 @@ class ContractionPrinter {
         out->Close();
       } else {
         out->Line(fmt::format("{}[load] = {} ? {}[{}] : {}(0);", operand->next, inside,
-                              operand->load->name, Print(index),
-                              TypeName(operand->load->type)));
+                              operand->load->name, Print(index), TypeName(operand->load->type)));
       }
       out->Close();
     }
@@ -250,9 +247,10 @@ class ContractionPrinter {
       if (width_ > 1) {
         out->Pragma("#pragma unroll");
         out->Open("for (int lane = 0; lane < kWidth; ++lane)");
-        out->Line(fmt::format("{}{} = {};", target,
-                              operand->along_outer ? "[step][place + lane]" : "[step + lane][place]",
-                              value(fmt::format("{}[load].lane[lane]", operand->next))));
+        out->Line(
+            fmt::format("{}{} = {};", target,
+                        operand->along_outer ? "[step][place + lane]" : "[step + lane][place]",
+                        value(fmt::format("{}[load].lane[lane]", operand->next))));
         out->Close();
       } else {
         out->Line(fmt::format("{}[step][place] = {};", target,
@@ -269,20 +267,21 @@ class ContractionPrinter {
                  const std::string& thread, int64_t size, CodeWriter* out) {
     const std::string source = operand.tile + Buffer("buffer") + "[step]";
     if (count >= kGroup) {
-      out->Line(fmt::format("Pack<{}, 4> {}[{}];", TypeName(accumulator_.type), part,
-                            count / kGroup));
+      out->Line(
+          fmt::format("Pack<{}, 4> {}[{}];", TypeName(accumulator_.type), part, count / kGroup));
       out->Pragma("#pragma unroll");
       out->Open(fmt::format("for (int group = 0; group < {}; ++group)", count / kGroup));
-      out->Line(fmt::format("{}[group] = *reinterpret_cast<const Pack<{}, 4>*>(&{}[group * {} + {} "
-                            "* 4]);",
-                            part, TypeName(accumulator_.type), source, size / (count / kGroup),
-                            thread));
+      out->Line(
+          fmt::format("{}[group] = *reinterpret_cast<const Pack<{}, 4>*>(&{}[group * {} + {} "
+                      "* 4]);",
+                      part, TypeName(accumulator_.type), source, size / (count / kGroup), thread));
       out->Close();
     } else {
       out->Line(fmt::format("{} {}[{}];", TypeName(accumulator_.type), part, count));
       out->Pragma("#pragma unroll");
-      out->Open(fmt::format("for (int i = 0; i < {}; ++i)", count));
-      out->Line(fmt::format("{}[i] = {}[i * {} + {}];", part, source, size / count, thread));
+      out->Open(fmt::format("for (int place = 0; place < {}; ++place)", count));
+      out->Line(
+          fmt::format("{}[place] = {}[place * {} + {}];", part, source, size / count, thread));
       out->Close();
     }
   }
@@ -300,11 +299,11 @@ class ContractionPrinter {
     PrintPart(a_part, a_, thread_m_, "thread_m", tile_m_, out);
     PrintPart(b_part, b_, thread_n_, "thread_n", tile_n_, out);
     out->Pragma("#pragma unroll");
-    out->Open(fmt::format("for (int i = 0; i < {}; ++i)", thread_m_));
+    out->Open(fmt::format("for (int mi = 0; mi < {}; ++mi)", thread_m_));
     out->Pragma("#pragma unroll");
-    out->Open(fmt::format("for (int j = 0; j < {}; ++j)", thread_n_));
-    out->Line(fmt::format("{}[i][j] += {} * {};", sums_, PartElement(a_part, "i", thread_m_),
-                          PartElement(b_part, "j", thread_n_)));
+    out->Open(fmt::format("for (int ni = 0; ni < {}; ++ni)", thread_n_));
+    out->Line(fmt::format("{}[mi][ni] += {} * {};", sums_, PartElement(a_part, "mi", thread_m_),
+                          PartElement(b_part, "ni", thread_n_)));
     out->Close();
     out->Close();
     out->Close();
@@ -352,32 +351,28 @@ class ContractionPrinter {
     std::vector<size_t> stages;
     Stage& fold = scratch.stages[contraction_.fold_stage];
     const bool grouped = thread_n_ >= kGroup;
-    const std::string lane = width_ > 1 ? " + lane" : "";
     const std::string column =
-        grouped ? (width_ > 1 ? "group * 4 + part + lane" : "group * 4 + part") : "j";
-    const ExprPtr sum =
-        Symbol(fmt::format("{}[i][{}]", sums_, column), accumulator_.type);
-    fold.lets = {Let{accumulator_.name, accumulator_.type,
-                     NeedsInitAfter(accumulator_)
-                         ? Combine(accumulator_, accumulator_.init, sum)
-                         : sum}};
+        grouped ? (width_ > 1 ? "group * 4 + part + lane" : "group * 4 + part") : "ni";
+    const ExprPtr sum = Symbol(fmt::format("{}[mi][{}]", sums_, column), accumulator_.type);
+    fold.lets = {
+        Let{accumulator_.name, accumulator_.type,
+            NeedsInitAfter(accumulator_) ? Combine(accumulator_, accumulator_.init, sum) : sum}};
     fold.dims.clear();
     fold.accumulators.clear();
     for (size_t i = 0; i < scratch.stages.size(); ++i) {
       stages.push_back(i);
     }
     const int64_t width = grouped ? width_ : 1;
-    // The sum differs from lane to lane: a load marks it so for the body's analysis of lets.
     const LaneBody body(facts_, scratch, stages, n_.name, width, &names_, &conditions_, {});
     if (width > 1 && n_.extent->kind != ExprKind::kInt && body.packs_anything()) {
       conditions_.divisible.insert(Operand(n_.extent));
     }
     out->Pragma("#pragma unroll");
-    out->Open(fmt::format("for (int i = 0; i < {}; ++i)", thread_m_));
+    out->Open(fmt::format("for (int mi = 0; mi < {}; ++mi)", thread_m_));
     const std::string place_m =
         thread_m_ >= kGroup
-            ? fmt::format("i / 4 * {} + thread_m * 4 + i % 4", tile_m_ / (thread_m_ / kGroup))
-            : fmt::format("i * {} + thread_m", threads_m_);
+            ? fmt::format("mi / 4 * {} + thread_m * 4 + mi % 4", tile_m_ / (thread_m_ / kGroup))
+            : fmt::format("mi * {} + thread_m", threads_m_);
     out->Line(fmt::format("const {} {} = {} + {};", TypeName(m_.extent->type), m_.name, begin_m_,
                           place_m));
     out->Pragma("#pragma unroll");
@@ -394,15 +389,15 @@ class ContractionPrinter {
                             TypeName(n_.extent->type), n_.name, begin_n_,
                             tile_n_ / (thread_n_ / kGroup)));
     } else {
-      out->Open(fmt::format("for (int j = 0; j < {}; ++j)", thread_n_));
-      out->Line(fmt::format("const {} {} = {} + j * {} + thread_n;", TypeName(n_.extent->type),
+      out->Open(fmt::format("for (int ni = 0; ni < {}; ++ni)", thread_n_));
+      out->Line(fmt::format("const {} {} = {} + ni * {} + thread_n;", TypeName(n_.extent->type),
                             n_.name, begin_n_, threads_n_));
     }
     out->Open(fmt::format("if ({} < {} && {} < {})", m_.name, Operand(m_.extent), n_.name,
                           Operand(n_.extent)));
     body.PrintLoads(n_.name, "", true, out);
     body.PrintLanes(n_.name, "", true, out);
-    body.PrintStores(n_.name, "", out);
+    body.PrintStores(n_.name, out);
     out->Close();
     if (grouped) {
       out->Close();
@@ -415,8 +410,8 @@ class ContractionPrinter {
     CodeWriter host;
     OpenLauncher(facts_, fmt::format("Launches {} with one block per tile of results.", name),
                  program_.dims, &host);
-    std::string grid =
-        fmt::format("const dim3 grid({}, {}", CeilDiv(n_.extent, tile_n_), CeilDiv(m_.extent, tile_m_));
+    std::string grid = fmt::format("const dim3 grid({}, {}", CeilDiv(n_.extent, tile_n_),
+                                   CeilDiv(m_.extent, tile_m_));
     if (!batch_.empty()) {
       grid += ", " + Print(ProductOf(batch_));
     }

@@ -1,8 +1,8 @@
 #include "rewrite/emit/emit.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/check.h"
 #include "rewrite/emit/emitters.h"
@@ -89,8 +89,7 @@ std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
   }
   for (const LaunchSite& site : sites) {
     if (site.range.in_macro) {
-      return fmt::format("line {}: the launch of {} is spelled by a macro", site.line,
-                         kernel.name);
+      return fmt::format("line {}: the launch of {} is spelled by a macro", site.line, kernel.name);
     }
     if (site.range.begin < kernel.range.end) {
       return fmt::format("line {}: {} is launched before it is defined", site.line, kernel.name);

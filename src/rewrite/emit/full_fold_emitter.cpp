@@ -44,9 +44,10 @@ EmittedKernel EmitFullFold(const KernelFacts& facts, const Schedule& schedule) {
   CodeWriter out;
   const std::string fold = names.Take(std::string("block_") + FoldOpName(share.op));
   PrintBlockFold(fold, {share}, loop.threads, &out);
-  out.Comment(fmt::format("{}: each thread folds a share of the input in a register, each block the "
-                          "shares of its threads; then one atomic per block.",
-                          name));
+  out.Comment(
+      fmt::format("{}: each thread folds a share of the input in a register, each block the "
+                  "shares of its threads; then one atomic per block.",
+                  name));
   out.Open(KernelHead(facts, schedule, name, loop.threads));
   PrintStrideConstants(loop, &out);
   PrintAccumulator(share, share.init, &out);
@@ -61,13 +62,12 @@ EmittedKernel EmitFullFold(const KernelFacts& facts, const Schedule& schedule) {
   emitted.kernels = out.text();
 
   CodeWriter host;
-  const int64_t most =
-      facts.limits.multiprocessors * schedule.Get("split_fold", "blocks", 8);
-  OpenLauncher(facts,
-               fmt::format("Launches {} with at most {} blocks for each of {} multiprocessors.",
-                           name, schedule.Get("split_fold", "blocks", 8),
-                           facts.limits.multiprocessors),
-               facts.program.dims, &host);
+  const int64_t most = facts.limits.multiprocessors * schedule.Get("split_fold", "blocks", 8);
+  OpenLauncher(
+      facts,
+      fmt::format("Launches {} with at most {} blocks for each of {} multiprocessors.", name,
+                  schedule.Get("split_fold", "blocks", 8), facts.limits.multiprocessors),
+      facts.program.dims, &host);
   PrintStrideGrid(loop, most, &host);
   host.Line(LaunchText(facts, name, "grid", std::to_string(loop.threads)));
   host.Close();

@@ -1,8 +1,8 @@
 #include "rewrite/emit/kernel_text.h"
 
-#include <cctype>
-
 #include <fmt/format.h>
+
+#include <cctype>
 
 #include "rewrite/emit/launch_sites.h"
 #include "rewrite/schedule/analysis.h"
@@ -119,7 +119,9 @@ std::string TypeName(Scalar type) {
   return type == Scalar::kU64 ? "unsigned long long" : ScalarCudaName(type);
 }
 
-std::string KernelParameters(const KernelFacts& facts) { return ParameterList(facts, true); }
+std::string KernelParameters(const KernelFacts& facts) {
+  return ParameterList(facts, true);
+}
 
 std::string HostParameters(const KernelFacts& facts) {
   return ParameterList(facts, false) + (PassesStream(facts) ? ", cudaStream_t stream" : "");
@@ -155,8 +157,7 @@ std::string LaunchText(const KernelFacts& facts, const std::string& kernel, cons
 void OpenLauncher(const KernelFacts& facts, const std::string& comment,
                   const std::vector<Dim>& dims, CodeWriter* out) {
   out->Comment(comment);
-  out->Open(
-      fmt::format("static void {}({})", LaunchHelperName(facts), HostParameters(facts)));
+  out->Open(fmt::format("static void {}({})", LaunchHelperName(facts), HostParameters(facts)));
   std::string empty;
   for (const Dim& dim : dims) {
     if (dim.extent->kind != ExprKind::kInt) {
@@ -234,14 +235,13 @@ void PrintBlockFold(const std::string& name, const std::vector<Accumulator>& acc
                     int64_t threads, CodeWriter* out) {
   const bool single = accumulators.size() == 1;
   const int64_t warps = threads / 32;
-  const std::string values = single ? "value" : "values";
-  out->Comment(fmt::format("Combines the {} of {} threads; each of them gets the result.", values,
-                           threads));
+  out->Comment(
+      fmt::format("Combines the values of {} threads; each of them gets the result.", threads));
   std::string parameters;
   for (const Accumulator& accumulator : accumulators) {
-    parameters += fmt::format("{}{}{} {}", parameters.empty() ? "" : ", ",
-                              TypeName(accumulator.type), single ? "" : "&",
-                              single ? "value" : accumulator.name);
+    parameters +=
+        fmt::format("{}{}{} {}", parameters.empty() ? "" : ", ", TypeName(accumulator.type),
+                    single ? "" : "&", single ? "value" : accumulator.name);
   }
   out->Open(fmt::format("__device__ __forceinline__ {} {}({})",
                         single ? TypeName(accumulators[0].type) : "void", name, parameters));
@@ -255,9 +255,9 @@ void PrintBlockFold(const std::string& name, const std::vector<Accumulator>& acc
       const std::string value = value_of(accumulator);
       Accumulator renamed = accumulator;
       renamed.name = value;
-      const std::string other =
-          fmt::format("__shfl_xor_sync(0xffffffffu, {}, offset)", value);
-      const ExprPtr combined = Combine(renamed, Symbol(value, renamed.type), Symbol("other", renamed.type));
+      const std::string other = fmt::format("__shfl_xor_sync(0xffffffffu, {}, offset)", value);
+      const ExprPtr combined =
+          Combine(renamed, Symbol(value, renamed.type), Symbol("other", renamed.type));
       if (combined->kind == ExprKind::kSelect) {
         out->Line(fmt::format("const {} other = {};", TypeName(renamed.type), other));
         out->Line(fmt::format("{} = {};", value, Print(combined)));
@@ -311,12 +311,17 @@ void PrintUnflatten(const std::vector<Dim>& dims, const std::string& number, Cod
   std::vector<std::string> lines;
   for (size_t i = dims.size(); i-- > 0;) {
     const Dim& dim = dims[i];
-    std::string value = stride.empty() ? number : fmt::format("{} / {}", number, stride.find(' ') == std::string::npos ? stride : "(" + stride + ")");
+    std::string value =
+        stride.empty()
+            ? number
+            : fmt::format("{} / {}", number,
+                          stride.find(' ') == std::string::npos ? stride : "(" + stride + ")");
     if (i != 0) {
       value = fmt::format("{} % {}", value, Operand(dim.extent));
     }
     lines.push_back(fmt::format("const {} {} = {};", TypeName(dim.extent->type), dim.name, value));
-    stride = stride.empty() ? Operand(dim.extent) : fmt::format("{} * {}", stride, Operand(dim.extent));
+    stride =
+        stride.empty() ? Operand(dim.extent) : fmt::format("{} * {}", stride, Operand(dim.extent));
   }
   for (size_t i = lines.size(); i-- > 0;) {
     out->Line(lines[i]);

@@ -1,8 +1,8 @@
 #include "rewrite/emit/lane_body.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "rewrite/schedule/analysis.h"
 
@@ -67,9 +67,8 @@ LaneBody::LaneBody(const KernelFacts& facts, const Program& program,
       const bool known = std::any_of(list.begin(), list.end(), [&](const PackAccess& one) {
         return SameAccess(one, access.buffer, access.index);
       });
-      if (known ||
-          (!access.is_store &&
-           provided.count(fmt::format("{}[{}]", access.buffer, Print(access.index))) != 0)) {
+      if (known || (!access.is_store && provided.count(fmt::format("{}[{}]", access.buffer,
+                                                                   Print(access.index))) != 0)) {
         continue;
       }
       // A load that depends on a let with a load is not there before the loop over the lanes.
@@ -97,9 +96,9 @@ LaneBody::LaneBody(const KernelFacts& facts, const Program& program,
       bool varies = !Loads(let.value).empty();
       Visit(let.value, [&](const Expr& expr) {
         // A symbol may also be an element of an array of the emitted code, picked by the lane.
-        varies = varies || (expr.kind == ExprKind::kSymbol &&
-                            (varying.count(expr.name) != 0 ||
-                             expr.name.find("lane]") != std::string::npos));
+        varies = varies ||
+                 (expr.kind == ExprKind::kSymbol &&
+                  (varying.count(expr.name) != 0 || expr.name.find("lane]") != std::string::npos));
       });
       if (varies) {
         varying.insert(let.name);
@@ -110,6 +109,16 @@ LaneBody::LaneBody(const KernelFacts& facts, const Program& program,
   }
 }
 
+bool LaneBody::needs_point() const {
+  if (!stores_.empty()) {
+    return true;
+  }
+  CodeWriter probe;
+  PrintStatements("?point?", "", true, false, &probe);
+  PrintStatements("?point?", "", true, true, &probe);
+  return probe.text().find("?point?") != std::string::npos;
+}
+
 std::string LaneBody::LoadKey(const Expr& load) {
   return fmt::format("{}[{}]", load.name, Print(load.operands[0]));
 }
@@ -117,8 +126,7 @@ std::string LaneBody::LoadKey(const Expr& load) {
 namespace {
 
 // Index of the pack: lane 0.
-ExprPtr AtBase(const ExprPtr& index, const std::string& dim, const std::string& base,
-               Scalar type) {
+ExprPtr AtBase(const ExprPtr& index, const std::string& dim, const std::string& base, Scalar type) {
   return Substitute(index, {{dim, Symbol(base, type)}});
 }
 
@@ -128,18 +136,17 @@ void LaneBody::PrintLoads(const std::string& base, const std::string& suffix, bo
                           CodeWriter* out) const {
   for (const PackAccess& load : loads_) {
     const std::string pack = PackType(load.type);
-    out->Line(fmt::format(
-        "{}{}{} = *reinterpret_cast<const {}*>({});", declare ? "const " + pack + " " : "",
-        load.name, suffix, pack,
-        PointerText(load.buffer, AtBase(load.index, dim_, base, dim_type_))));
+    out->Line(fmt::format("{}{}{} = *reinterpret_cast<const {}*>({});",
+                          declare ? "const " + pack + " " : "", load.name, suffix, pack,
+                          PointerText(load.buffer, AtBase(load.index, dim_, base, dim_type_))));
   }
 }
 
 void LaneBody::PrintStatements(const std::string& base, const std::string& suffix, bool packed,
                                bool uniform, CodeWriter* out) const {
-  const ExprPtr point = packed ? Binary("+", Symbol(base, dim_type_), Symbol("lane", Scalar::kI32),
-                                        dim_type_)
-                               : Symbol(base, dim_type_);
+  const ExprPtr point =
+      packed ? Binary("+", Symbol(base, dim_type_), Symbol("lane", Scalar::kI32), dim_type_)
+             : Symbol(base, dim_type_);
   const std::function<ExprPtr(const ExprPtr&)> replace = [&](const ExprPtr& expr) -> ExprPtr {
     if (expr->kind == ExprKind::kLoad) {
       if (const auto found = provided_.find(LoadKey(*expr)); found != provided_.end()) {
@@ -165,8 +172,7 @@ void LaneBody::PrintStatements(const std::string& base, const std::string& suffi
     if (packed && store.kind == StoreKind::kAssign) {
       for (const PackAccess& pack : stores_) {
         if (SameAccess(pack, store.buffer, store.index)) {
-          out->Line(fmt::format("{}{}.lane[lane] = {};", pack.name, suffix,
-                                Print(rewrite(store.value))));
+          out->Line(fmt::format("{}.lane[lane] = {};", pack.name, Print(rewrite(store.value))));
           return;
         }
       }
@@ -206,12 +212,11 @@ void LaneBody::PrintLanes(const std::string& base, const std::string& suffix, bo
   out->Close();
 }
 
-void LaneBody::PrintStores(const std::string& base, const std::string& suffix,
-                           CodeWriter* out) const {
+void LaneBody::PrintStores(const std::string& base, CodeWriter* out) const {
   for (const PackAccess& store : stores_) {
-    out->Line(fmt::format("*reinterpret_cast<{}*>({}) = {}{};", PackType(store.type),
+    out->Line(fmt::format("*reinterpret_cast<{}*>({}) = {};", PackType(store.type),
                           PointerText(store.buffer, AtBase(store.index, dim_, base, dim_type_)),
-                          store.name, suffix));
+                          store.name));
   }
 }
 
@@ -220,7 +225,9 @@ void LaneBody::PrintScalar(CodeWriter* out) const {
   PrintStatements(dim_, "", false, false, out);
 }
 
-std::string PackType(Scalar type) { return fmt::format("Pack<{}, kWidth>", TypeName(type)); }
+std::string PackType(Scalar type) {
+  return fmt::format("Pack<{}, kWidth>", TypeName(type));
+}
 
 std::string PackDefinition() {
   return R"(// kWidth neighbours that move in one memory access.
@@ -249,8 +256,7 @@ void PrintStage(const Stage& stage, CodeWriter* out) {
   for (const Let& let : stage.lets) {
     PrintLet(let, let.value, out);
   }
-  PrintEffects(
-      stage, same, [&](const Store& store) { out->Line(StoreStatement(store)); }, out);
+  PrintEffects(stage, same, [&](const Store& store) { out->Line(StoreStatement(store)); }, out);
 }
 
 }  // namespace optiml::rewrite

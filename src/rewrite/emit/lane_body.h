@@ -28,7 +28,7 @@ struct PackAccess {
 
 // Conditions under which the vector path may run.
 struct VectorConditions {
-  std::set<std::string> divisible;  // scalar expressions that must be multiples of the width
+  std::set<std::string> divisible;         // scalar expressions that must be multiples of the width
   std::map<std::string, int64_t> aligned;  // buffer -> bytes
 };
 
@@ -48,15 +48,17 @@ class LaneBody {
   }
 
   bool packs_anything() const { return !loads_.empty() || !stores_.empty(); }
+  // Whether the lanes or the stores use the dim's value itself.
+  bool needs_point() const;
   const std::vector<PackAccess>& loads() const { return loads_; }
 
-  // `base`: text of the first lane's value of the dim. `suffix` is put behind the packs' names
-  // ("[item]"); with `declare` they are declared too.
+  // `base`: text of the first lane's value of the dim. `suffix` is put behind the names of loaded
+  // packs ("[item]"); with `declare` packs are declared too.
   void PrintLoads(const std::string& base, const std::string& suffix, bool declare,
                   CodeWriter* out) const;
   void PrintLanes(const std::string& base, const std::string& suffix, bool declare,
                   CodeWriter* out) const;
-  void PrintStores(const std::string& base, const std::string& suffix, CodeWriter* out) const;
+  void PrintStores(const std::string& base, CodeWriter* out) const;
   // The stages at one point, without packs; the dim is called as in the program.
   void PrintScalar(CodeWriter* out) const;
 

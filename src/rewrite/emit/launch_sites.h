@@ -11,9 +11,9 @@
 namespace optiml::rewrite {
 
 struct LaunchSite {
-  ast::TextRange range;                // the expression k<<<...>>>(...)
-  std::vector<std::string> arguments;  // their text
-  std::string stream;                  // its text; empty: none
+  ast::TextRange range;                       // the expression k<<<...>>>(...)
+  std::vector<std::string> arguments;         // their text
+  std::string stream;                         // its text; empty: none
   std::vector<ast::TextRange> configuration;  // grid and block
   int line = 0;
 };

@@ -19,8 +19,7 @@ std::vector<size_t> AllStages(const Program& program) {
 }
 
 // All points in one row: a thread takes `items` packs that lie a block apart.
-EmittedKernel EmitFlat(const KernelFacts& facts, const Program& program,
-                       const Schedule& schedule) {
+EmittedKernel EmitFlat(const KernelFacts& facts, const Program& program, const Schedule& schedule) {
   const int64_t threads = schedule.Get("block_size", "threads", kDefaultThreads);
   const int64_t width = schedule.Get("vector_width", "width", 1);
   const int64_t items = schedule.Get("coarsen", "items", 1);
@@ -65,8 +64,8 @@ EmittedKernel EmitFlat(const KernelFacts& facts, const Program& program,
       out.Line(fmt::format("const {} {} = {} * (kItems * {}) + threadIdx.x{};", type, first, block,
                            step, width > 1 ? " * kWidth" : ""));
     } else {
-      out.Line(fmt::format("const {} {} = ({} * kThreads + threadIdx.x) * kWidth;", type, first,
-                           block));
+      out.Line(
+          fmt::format("const {} {} = ({} * kThreads + threadIdx.x) * kWidth;", type, first, block));
     }
     std::string fast = ConditionText(conditions, width);
     const std::string last =
@@ -93,13 +92,13 @@ EmittedKernel EmitFlat(const KernelFacts& facts, const Program& program,
       }
       open_items();
       // The stores' packs are a pass of the loop's own; the loads' packs are arrays.
-      body.PrintLanes(dim.name, "", true, &out);
-      body.PrintStores(dim.name, "", &out);
+      body.PrintLanes(dim.name, width > 1 ? "[item]" : "", true, &out);
+      body.PrintStores(dim.name, &out);
       out.Close();
     } else {
       body.PrintLoads(first, "", true, &out);
       body.PrintLanes(first, "", true, &out);
-      body.PrintStores(first, "", &out);
+      body.PrintStores(first, &out);
     }
     out.Else();
     if (items > 1) {
@@ -127,8 +126,8 @@ EmittedKernel EmitFlat(const KernelFacts& facts, const Program& program,
   emitted.kernels = out.text();
 
   CodeWriter host;
-  OpenLauncher(facts, fmt::format("Launches {}; a block takes {} points.", name,
-                                  threads * width * items),
+  OpenLauncher(facts,
+               fmt::format("Launches {}; a block takes {} points.", name, threads * width * items),
                facts.program.dims, &host);
   host.Line(LaunchText(facts, name, CeilDiv(dim.extent, threads * width * items),
                        std::to_string(threads)));
@@ -172,8 +171,7 @@ EmittedKernel EmitRows(const KernelFacts& facts, const Schedule& schedule) {
   emitted.uses_pack = packs;
   CodeWriter out;
   out.Comment(fmt::format("{}: neighbouring threads run along {}{}.", name, inner.name,
-                          packs ? ", each with kWidth points that move in one memory access"
-                                : ""));
+                          packs ? ", each with kWidth points that move in one memory access" : ""));
   if (packs) {
     out.Line("template <int kWidth>");
   }
@@ -182,11 +180,10 @@ EmittedKernel EmitRows(const KernelFacts& facts, const Schedule& schedule) {
                                 ? fmt::format("static_cast<{}>(blockIdx.x)", type)
                                 : std::string("blockIdx.x");
   if (packs) {
-    out.Line(fmt::format("const {} {} = ({} * {} + threadIdx.x) * kWidth;", type, inner.name,
-                         block, block_x));
-  } else {
-    out.Line(fmt::format("const {} {} = {} * {} + threadIdx.x;", type, inner.name, block,
+    out.Line(fmt::format("const {} {} = ({} * {} + threadIdx.x) * kWidth;", type, inner.name, block,
                          block_x));
+  } else {
+    out.Line(fmt::format("const {} {} = {} * {} + threadIdx.x;", type, inner.name, block, block_x));
   }
   out.Open(fmt::format("if ({} >= {})", inner.name, Operand(inner.extent)));
   out.Line("return;");
@@ -194,9 +191,10 @@ EmittedKernel EmitRows(const KernelFacts& facts, const Schedule& schedule) {
   std::string row = outer.size() == 1 ? outer[0].name : names.Take("row");
   const std::string row_type = TypeName(rows->type);
   if (!outer.empty()) {
-    out.Open(fmt::format("for ({0} {1} = blockIdx.y * {2} + threadIdx.y; {1} < {3}; {1} += "
-                         "gridDim.y * {2})",
-                         row_type, row, block_y, Operand(rows)));
+    out.Open(
+        fmt::format("for ({0} {1} = blockIdx.y * {2} + threadIdx.y; {1} < {3}; {1} += "
+                    "gridDim.y * {2})",
+                    row_type, row, block_y, Operand(rows)));
     if (outer.size() > 1) {
       PrintUnflatten(outer, row, &out);
     }
@@ -204,7 +202,7 @@ EmittedKernel EmitRows(const KernelFacts& facts, const Schedule& schedule) {
   if (packs) {
     body.PrintLoads(inner.name, "", true, &out);
     body.PrintLanes(inner.name, "", true, &out);
-    body.PrintStores(inner.name, "", &out);
+    body.PrintStores(inner.name, &out);
   } else {
     body.PrintScalar(&out);
   }

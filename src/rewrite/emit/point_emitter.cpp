@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "rewrite/emit/emitters.h"
 #include "rewrite/emit/lane_body.h"
@@ -18,8 +18,8 @@ const char* const kAxis[] = {"x", "y", "z"};
 std::string KernelHead(const KernelFacts& facts, const Schedule& schedule, const std::string& name,
                        int64_t threads) {
   const int64_t blocks = schedule.Get("launch_bounds", "blocks", 0);
-  const std::string bounds = blocks > 0 ? fmt::format("{}, {}", threads, blocks)
-                                        : std::to_string(threads);
+  const std::string bounds =
+      blocks > 0 ? fmt::format("{}, {}", threads, blocks) : std::to_string(threads);
   return fmt::format("__global__ void __launch_bounds__({}) {}({})", bounds, name,
                      KernelParameters(facts));
 }
@@ -30,8 +30,7 @@ std::string LoopHead(const Dim& dim) {
 }
 
 void PrintAccumulator(const Accumulator& accumulator, const ExprPtr& start, CodeWriter* out) {
-  out->Line(
-      fmt::format("{} {} = {};", TypeName(accumulator.type), accumulator.name, Print(start)));
+  out->Line(fmt::format("{} {} = {};", TypeName(accumulator.type), accumulator.name, Print(start)));
 }
 
 void PrintStageLoops(const Stage& stage, CodeWriter* out) {
@@ -67,9 +66,8 @@ EmittedKernel EmitPoints(const KernelFacts& facts, const Schedule& schedule) {
   int64_t block[3] = {1, 1, 1};
   if (!facts.launches.empty() && distinct) {
     const Dim3 first = facts.launches.front().block;
-    const bool same = std::all_of(
-        facts.launches.begin(), facts.launches.end(),
-        [&](const LaunchFacts& launch) { return launch.block == first; });
+    const bool same = std::all_of(facts.launches.begin(), facts.launches.end(),
+                                  [&](const LaunchFacts& launch) { return launch.block == first; });
     if (same) {
       block[0] = first.x;
       block[1] = first.y;
@@ -118,13 +116,12 @@ EmittedKernel EmitPoints(const KernelFacts& facts, const Schedule& schedule) {
       const int64_t width = block[axes[i]];
       const std::string type = TypeName(dim.extent->type);
       const bool wide = ScalarBytes(dim.extent->type) == 8;
-      const std::string index =
-          wide ? fmt::format("static_cast<{}>(blockIdx.{})", type, axis)
-               : fmt::format("blockIdx.{}", axis);
-      out.Line(fmt::format("const {} {} = {} * {} + threadIdx.{};", type, dim.name, index, width,
-                           axis));
-      outside += fmt::format("{}{} >= {}", outside.empty() ? "" : " || ", dim.name,
-                             Operand(dim.extent));
+      const std::string index = wide ? fmt::format("static_cast<{}>(blockIdx.{})", type, axis)
+                                     : fmt::format("blockIdx.{}", axis);
+      out.Line(
+          fmt::format("const {} {} = {} * {} + threadIdx.{};", type, dim.name, index, width, axis));
+      outside +=
+          fmt::format("{}{} >= {}", outside.empty() ? "" : " || ", dim.name, Operand(dim.extent));
       grid[axes[i]] = CeilDiv(dim.extent, width);
     }
   }

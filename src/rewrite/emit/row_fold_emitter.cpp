@@ -1,7 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "rewrite/emit/emitters.h"
 #include "rewrite/emit/lane_body.h"
@@ -93,10 +93,10 @@ class RowFoldPrinter {
   bool is_block() const { return threads_ > 32; }
 
   void PrintKernel(const std::string& name, bool kept, CodeWriter* functions, CodeWriter* out) {
-    std::string comment = fmt::format(
-        "{}: {}", name,
-        is_block() ? fmt::format("a block of {} threads per row", threads_)
-                   : fmt::format("a warp per row, {} rows in a block", rows_));
+    std::string comment =
+        fmt::format("{}: {}", name,
+                    is_block() ? fmt::format("a block of {} threads per row", threads_)
+                               : fmt::format("a warp per row, {} rows in a block", rows_));
     if (kept) {
       comment += "; each thread keeps its share of the row in registers between the passes";
     } else if (items_ > 0) {
@@ -173,10 +173,10 @@ class RowFoldPrinter {
     if (kept) {
       out->Pragma("#pragma unroll");
       out->Open("for (int item = 0; item < kItems; ++item)");
-      out->Line(width_ > 1 ? fmt::format("const {} {} = (item * kThreads + threadIdx.x) * kWidth;",
-                                         type, dim.name)
-                           : fmt::format("const {} {} = item * kThreads + threadIdx.x;", type,
-                                         dim.name));
+      out->Line(width_ > 1
+                    ? fmt::format("const {} {} = (item * kThreads + threadIdx.x) * kWidth;", type,
+                                  dim.name)
+                    : fmt::format("const {} {} = item * kThreads + threadIdx.x;", type, dim.name));
       out->Open(fmt::format("if ({} < {})", dim.name, Operand(dim.extent)));
       return;
     }
@@ -204,12 +204,11 @@ class RowFoldPrinter {
                               PackType(load.type), PointerText(load.buffer, load.index)));
         RequireDivisible(*load.affine, inner_.name, width_, &conditions_.divisible);
         int64_t& bytes = conditions_.aligned[load.buffer];
-        bytes =
-            std::max<int64_t>(bytes, std::min<int64_t>(16, width_ * ScalarBytes(load.type)));
+        bytes = std::max<int64_t>(bytes, std::min<int64_t>(16, width_ * ScalarBytes(load.type)));
         packs_ = true;
       } else {
-        out->Line(fmt::format("{}[item] = {}[{}];", kept_names_[i], load.buffer,
-                              Print(load.index)));
+        out->Line(
+            fmt::format("{}[item] = {}[{}];", kept_names_[i], load.buffer, Print(load.index)));
       }
       provided_[fmt::format("{}[{}]", load.buffer, Print(load.index))] =
           fmt::format("{}[item]{}", kept_names_[i], width_ > 1 ? ".lane[lane]" : "");
@@ -234,8 +233,7 @@ class RowFoldPrinter {
     }
     std::string& function = functions_[key];
     if (function.empty()) {
-      const std::string what =
-          accumulators.size() == 1 ? FoldOpName(accumulators[0].op) : "fold";
+      const std::string what = accumulators.size() == 1 ? FoldOpName(accumulators[0].op) : "fold";
       function = names_.Take(fmt::format("{}_{}", is_block() ? "block" : "warp", what));
       PrintBlockFold(function, accumulators, threads_, functions);
     }
@@ -275,7 +273,7 @@ class RowFoldPrinter {
     OpenLoop(stage.dims[0], kept, out);
     body.PrintLoads(stage.dims[0].name, "", true, out);
     body.PrintLanes(stage.dims[0].name, "", true, out);
-    body.PrintStores(stage.dims[0].name, "", out);
+    body.PrintStores(stage.dims[0].name, out);
     CloseLoop(kept, out);
     if (!stage.accumulators.empty()) {
       PrintCombine(stage.accumulators, functions, out);
@@ -426,26 +424,27 @@ class RowFoldPrinter {
     functions->Blank();
   }
 
-  void PrintOnlineFold(const std::string& name, const Accumulator& maximum,
-                       const Accumulator& sum, CodeWriter* functions) {
+  void PrintOnlineFold(const std::string& name, const Accumulator& maximum, const Accumulator& sum,
+                       CodeWriter* functions) {
     const std::string type = TypeName(sum.type);
     const std::string& exp = fusion_->exp_name;
     const std::string m = maximum.name;
     const std::string s = sum.name;
-    const ExprPtr larger = Select(Binary(">", Symbol("other_" + m, maximum.type),
-                                         Symbol(m, maximum.type), Scalar::kBool),
-                                  Symbol("other_" + m, maximum.type), Symbol(m, maximum.type));
+    const ExprPtr larger = Select(
+        Binary(">", Symbol("other_" + m, maximum.type), Symbol(m, maximum.type), Scalar::kBool),
+        Symbol("other_" + m, maximum.type), Symbol(m, maximum.type));
+    const std::string both = Fixed("larger");
     PrintTupleFold(
         name,
         fmt::format("Combines maxima and sums of {}(x - maximum) of {} threads; each of them gets "
                     "the result.",
                     exp, threads_),
         {{TypeName(maximum.type), m}, {type, s}},
-        {fmt::format("const {} largest = {};", TypeName(maximum.type), Print(larger)),
-         fmt::format("{0} = ({1} == largest ? {0} : {0} * {2}({1} - largest)) + (other_{1} == "
-                     "largest ? other_{0} : other_{0} * {2}(other_{1} - largest));",
-                     s, m, exp),
-         fmt::format("{} = largest;", m)},
+        {fmt::format("const {} {} = {};", TypeName(maximum.type), both, Print(larger)),
+         fmt::format("{0} = ({1} == {3} ? {0} : {0} * {2}({1} - {3})) + (other_{1} == {3} ? "
+                     "other_{0} : other_{0} * {2}(other_{1} - {3}));",
+                     s, m, exp, both),
+         fmt::format("{} = {};", m, both)},
         functions);
   }
 
@@ -491,9 +490,9 @@ class RowFoldPrinter {
           {{type, count}, {type, mean}, {type, q}},
           {fmt::format("const {} total = {} + other_{};", type, count, count),
            fmt::format("const {} part = total > 0.0f ? other_{} / total : 0.0f;", type, count),
-           fmt::format("const {0} apart = other_{1} - {1};", type, mean),
-           fmt::format("{} += apart * part;", mean),
-           fmt::format("{0} += other_{0} + apart * apart * {1} * part;", q, count),
+           fmt::format("const {0} {2} = other_{1} - {1};", type, mean, delta),
+           fmt::format("{} += {} * part;", mean, delta),
+           fmt::format("{0} += other_{0} + {2} * {2} * {1} * part;", q, count, delta),
            fmt::format("{} = total;", count)},
           functions);
     }
@@ -515,11 +514,11 @@ class RowFoldPrinter {
 
   std::string Launcher(const std::string& name) {
     CodeWriter host;
-    OpenLauncher(facts_,
-                 fmt::format("Launches {} with {}.", name,
-                             is_block() ? "one block per row"
-                                        : fmt::format("one block for {} rows", rows_)),
-                 program_.dims, &host);
+    OpenLauncher(
+        facts_,
+        fmt::format("Launches {} with {}.", name,
+                    is_block() ? "one block per row" : fmt::format("one block for {} rows", rows_)),
+        program_.dims, &host);
     const ExprPtr rows = ProductOf(program_.dims);
     const std::string grid = CeilDiv(rows, rows_);
     const std::string block =
@@ -533,8 +532,7 @@ class RowFoldPrinter {
       }
     }
     const auto launch = [&](const std::string& kernel, int64_t width) {
-      const std::string instance =
-          width_ > 1 ? fmt::format("{}<{}>", kernel, width) : kernel;
+      const std::string instance = width_ > 1 ? fmt::format("{}<{}>", kernel, width) : kernel;
       host.Line(LaunchText(facts_, instance, grid, block));
     };
     const auto choose = [&](int64_t width) {

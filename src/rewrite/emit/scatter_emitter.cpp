@@ -38,11 +38,10 @@ EmittedKernel EmitScatter(const KernelFacts& facts, const Schedule& schedule) {
   const std::string copies = names.Take(target.buffer + "_copies");
   const std::string bin = names.Take("bin");
   const std::string replica = names.Take("replica");
-  const std::string place =
-      replicas > 1 ? fmt::format("{} * kReplicas + {}", bin, replica) : bin;
+  const std::string place = replicas > 1 ? fmt::format("{} * kReplicas + {}", bin, replica) : bin;
   body.SetStorePrinter([&](const Store& store, CodeWriter* out) {
-    out->Line(fmt::format("const {} {} = {};", TypeName(store.index->type), bin,
-                          Print(store.index)));
+    out->Line(
+        fmt::format("const {} {} = {};", TypeName(store.index->type), bin, Print(store.index)));
     const bool wide = ScalarBytes(store.index->type) == 8;
     out->Open(fmt::format("if (static_cast<{}>({}) < kBins)",
                           wide ? "unsigned long long" : "unsigned int", bin));
@@ -67,9 +66,9 @@ EmittedKernel EmitScatter(const KernelFacts& facts, const Schedule& schedule) {
   if (replicas > 1) {
     out.Line(fmt::format("constexpr int kReplicas = {};", replicas));
   }
-  const std::string total = replicas > 1 ? "kBins * kReplicas" : "kBins";
-  out.Line(fmt::format("__shared__ {} {}[{}];", type_name, copies, total));
-  out.Open(fmt::format("for (int place = threadIdx.x; place < {}; place += kThreads)", total));
+  const std::string places = replicas > 1 ? "kBins * kReplicas" : "kBins";
+  out.Line(fmt::format("__shared__ {} {}[{}];", type_name, copies, places));
+  out.Open(fmt::format("for (int place = threadIdx.x; place < {}; place += kThreads)", places));
   out.Line(fmt::format("{}[place] = 0;", copies));
   out.Close();
   out.Line("__syncthreads();");
@@ -80,17 +79,18 @@ EmittedKernel EmitScatter(const KernelFacts& facts, const Schedule& schedule) {
   out.Line("__syncthreads();");
   out.Open(fmt::format("for (int {0} = threadIdx.x; {0} < kBins; {0} += kThreads)", bin));
   if (replicas > 1) {
-    out.Line(fmt::format("{} sum = 0;", type_name));
-    out.Open("for (int i = 0; i < kReplicas; ++i)");
-    out.Line(fmt::format("sum += {}[{} * kReplicas + (i + {}) % kReplicas];", copies, bin,
-                         "threadIdx.x"));
+    out.Line(fmt::format("{} total = 0;", type_name));
+    out.Pragma("#pragma unroll 4");
+    out.Open("for (int copy = 0; copy < kReplicas; ++copy)");
+    out.Line(fmt::format("total += {}[{} * kReplicas + (copy + threadIdx.x) % kReplicas];", copies,
+                         bin));
     out.Close();
   } else {
-    out.Line(fmt::format("const {} sum = {}[{}];", type_name, copies, bin));
+    out.Line(fmt::format("const {} total = {}[{}];", type_name, copies, bin));
   }
   // An element that got something exists in the target.
-  out.Open("if (sum != 0)");
-  out.Line(fmt::format("atomicAdd(&{}[{}], sum);", target.buffer, bin));
+  out.Open("if (total != 0)");
+  out.Line(fmt::format("atomicAdd(&{}[{}], total);", target.buffer, bin));
   out.Close();
   out.Close();
   out.Close();

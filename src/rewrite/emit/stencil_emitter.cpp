@@ -79,9 +79,9 @@ class StencilPrinter {
       out->Line(fmt::format("const {} {} = (blockIdx.x % blocks_x * {} + threadIdx.x) * kColumns;",
                             column_type, first_column_, block_x()));
       if (has_rows_) {
-        out->Line(fmt::format(
-            "const {} {} = (blockIdx.x / blocks_x{} * {} + threadIdx.y) * kRows;",
-            TypeName(row_.extent->type), first_row_, outer_.empty() ? "" : " % blocks_y", kBlockY));
+        out->Line(fmt::format("const {} {} = (blockIdx.x / blocks_x{} * {} + threadIdx.y) * kRows;",
+                              TypeName(row_.extent->type), first_row_,
+                              outer_.empty() ? "" : " % blocks_y", kBlockY));
       }
       if (!outer_.empty()) {
         const std::string number = names_.Take("outer");
@@ -104,8 +104,8 @@ class StencilPrinter {
     const auto span = [&](const Dim& dim, const std::string& first, int64_t count) {
       const Scalar type = dim.extent->type;
       low[dim.name] = Symbol(first, type);
-      high[dim.name] = count == 1 ? Symbol(first, type)
-                                  : Binary("+", Symbol(first, type), Int(count - 1), type);
+      high[dim.name] =
+          count == 1 ? Symbol(first, type) : Binary("+", Symbol(first, type), Int(count - 1), type);
     };
     span(column_, first_column_, columns_);
     if (has_rows_) {
@@ -120,8 +120,7 @@ class StencilPrinter {
     const auto last = [](const std::string& first, int64_t count) {
       return count == 1 ? first : fmt::format("{} + {}", first, count - 1);
     };
-    parts.push_back(
-        fmt::format("{} < {}", last(first_column_, columns_), Operand(column_.extent)));
+    parts.push_back(fmt::format("{} < {}", last(first_column_, columns_), Operand(column_.extent)));
     if (has_rows_) {
       parts.push_back(fmt::format("{} < {}", last(first_row_, rows_), Operand(row_.extent)));
     }
@@ -141,8 +140,8 @@ class StencilPrinter {
       for (const AccessInfo& access : CollectAccesses(program_)) {
         std::set<std::string> more = conditions_.divisible;
         const bool decided = StageIsDecided(interior, access.stage);
-        if (access.is_store && !access.is_atomic && access.affine && decided &&
-            columns_ == 4 && RequireDivisible(*access.affine, window_.column, 4, &more)) {
+        if (access.is_store && !access.is_atomic && access.affine && decided && columns_ == 4 &&
+            RequireDivisible(*access.affine, window_.column, 4, &more)) {
           store_pack_ = true;
           conditions_.divisible = more;
           conditions_.aligned[access.buffer] = std::min<int64_t>(16, 4 * ScalarBytes(access.type));
@@ -239,8 +238,8 @@ class StencilPrinter {
       return value == 0 ? std::string()
                         : fmt::format(" {} {}", value < 0 ? "-" : "+", value < 0 ? -value : value);
     };
-    return Place{"i" + row_text + offset(row - window_.row_low),
-                 "j" + column_text + offset(column - window_.column_low)};
+    return Place{"wy" + row_text + offset(row - window_.row_low),
+                 "wx" + column_text + offset(column - window_.column_low)};
   }
 
   void PrintWindow(CodeWriter* out) {
@@ -248,57 +247,64 @@ class StencilPrinter {
     const int64_t width = columns_ + window_.column_high - window_.column_low;
     out->Line(fmt::format("{} {}[{}][{}];", TypeName(type_), array_, height, width));
     out->Pragma("#pragma unroll");
-    out->Open(fmt::format("for (int i = 0; i < {}; ++i)", height));
+    out->Open(fmt::format("for (int wy = 0; wy < {}; ++wy)", height));
     // The row's start: the point's index at column `first`, moved by whole rows.
     const Affine base = BaseForm();
     ExprPtr index;
+    bool wide = false;  // the source's indices have 64 bits
+    for (const AccessInfo& access : CollectAccesses(program_)) {
+      wide = wide || (access.buffer == window_.buffer && ScalarBytes(access.index->type) == 8);
+    }
     for (const Dim& dim : program_.dims) {
       const Polynomial coefficient = base.Coefficient(dim.name);
       if (coefficient.IsZero()) {
         continue;
       }
-      const Scalar type = dim.extent->type;
+      const Scalar type = wide ? Scalar::kI64 : dim.extent->type;
       ExprPtr place = Symbol(dim.name == window_.column ? first_column_
                              : dim.name == window_.row  ? first_row_
                                                         : dim.name,
-                             type);
+                             dim.extent->type);
+      if (wide && ScalarBytes(dim.extent->type) < 8) {
+        place = Cast(Scalar::kI64, place);
+      }
       if (dim.name == window_.row) {
-        place = Binary("+", place, Symbol("i", Scalar::kI32), type);
+        place = Binary("+", place, Symbol("wy", Scalar::kI32), type);
         if (window_.row_low != 0) {
           place = window_.row_low < 0 ? Binary("-", place, Int(-window_.row_low), type)
                                       : Binary("+", place, Int(window_.row_low), type);
         }
       }
-      const ExprPtr term = coefficient == Polynomial(1)
-                               ? place
-                               : Binary("*", place, coefficient.ToExpr(), type);
+      const ExprPtr term =
+          coefficient == Polynomial(1) ? place : Binary("*", place, coefficient.ToExpr(), type);
       index = index == nullptr ? term : Binary("+", index, term, type);
     }
-    out->Line(fmt::format("const {}* from = {};", TypeName(type_),
-                          PointerText(window_.buffer, index)));
+    out->Line(
+        fmt::format("const {}* from = {};", TypeName(type_), PointerText(window_.buffer, index)));
     const int64_t low = -window_.column_low;
     if (centre_pack_) {
       const std::string pack = fmt::format("Pack<{}, 4>", TypeName(type_));
       out->Line(fmt::format("{} centre[kColumns / 4];", pack));
       out->Pragma("#pragma unroll");
       out->Open("for (int group = 0; group < kColumns / 4; ++group)");
-      out->Line(fmt::format("centre[group] = *reinterpret_cast<const {}*>(from + group * 4);",
-                            pack));
+      out->Line(
+          fmt::format("centre[group] = *reinterpret_cast<const {}*>(from + group * 4);", pack));
       out->Close();
     }
     out->Pragma("#pragma unroll");
-    out->Open(fmt::format("for (int j = 0; j < {}; ++j)", width));
-    const std::string shift = low == 0 ? "j"
-                              : low > 0 ? fmt::format("j - {}", low)
-                                        : fmt::format("j + {}", -low);
+    out->Open(fmt::format("for (int wx = 0; wx < {}; ++wx)", width));
+    const std::string shift = low == 0  ? "wx"
+                              : low > 0 ? fmt::format("wx - {}", low)
+                                        : fmt::format("wx + {}", -low);
     if (centre_pack_) {
       // Unrolled: the index is known for each j.
-      out->Line(fmt::format("const int column = {};", shift));
-      out->Line(fmt::format("{}[i][j] = column >= 0 && column < kColumns ? centre[column / 4]"
-                            ".lane[column % 4] : from[column];",
-                            array_));
+      out->Line(fmt::format("const int place = {};", shift));
+      out->Line(
+          fmt::format("{}[wy][wx] = place >= 0 && place < kColumns ? centre[place / 4]"
+                      ".lane[place % 4] : from[place];",
+                      array_));
     } else {
-      out->Line(fmt::format("{}[i][j] = from[{}];", array_, shift));
+      out->Line(fmt::format("{}[wy][wx] = from[{}];", array_, shift));
     }
     out->Close();
     out->Close();
@@ -308,9 +314,9 @@ class StencilPrinter {
     if (unrolled) {
       out->Pragma("#pragma unroll");
     }
-    out->Open("for (int i = 0; i < kRows; ++i)");
+    out->Open("for (int wy = 0; wy < kRows; ++wy)");
     if (has_rows_) {
-      out->Line(fmt::format("const {} {} = {} + i;", TypeName(row_.extent->type), row_.name,
+      out->Line(fmt::format("const {} {} = {} + wy;", TypeName(row_.extent->type), row_.name,
                             first_row_));
     }
     if (unrolled && store_pack_) {
@@ -319,8 +325,8 @@ class StencilPrinter {
     if (unrolled) {
       out->Pragma("#pragma unroll");
     }
-    out->Open("for (int j = 0; j < kColumns; ++j)");
-    out->Line(fmt::format("const {} {} = {} + j;", TypeName(column_.extent->type), column_.name,
+    out->Open("for (int wx = 0; wx < kColumns; ++wx)");
+    out->Line(fmt::format("const {} {} = {} + wx;", TypeName(column_.extent->type), column_.name,
                           first_column_));
   }
 
@@ -354,9 +360,8 @@ class StencilPrinter {
     }
     out->Close();
     if (store_pack_) {
-      const ExprPtr index =
-          Substitute(packed_store_.index,
-                     {{window_.column, Symbol(first_column_, column_.extent->type)}});
+      const ExprPtr index = Substitute(
+          packed_store_.index, {{window_.column, Symbol(first_column_, column_.extent->type)}});
       out->Line(fmt::format("*reinterpret_cast<Pack<{}, 4>*>({}) = results;",
                             TypeName(packed_store_.type),
                             PointerText(packed_store_.buffer, WithLets(index))));
@@ -401,7 +406,7 @@ class StencilPrinter {
     }
     PrintStage(body, out);
     for (const Store& store : packed) {
-      out->Line(fmt::format("results.lane[j] = {};", Print(store.value)));
+      out->Line(fmt::format("results.lane[wx] = {};", Print(store.value)));
     }
     for (size_t i = 0; i < stage.dims.size(); ++i) {
       out->Close();
@@ -425,8 +430,9 @@ class StencilPrinter {
 
   std::string Launcher(const std::string& name) {
     CodeWriter host;
-    OpenLauncher(facts_, fmt::format("Launches {}; a block of threads computes {} x {} points.",
-                                     name, has_rows_ ? kBlockY * rows_ : 1, block_x() * columns_),
+    OpenLauncher(facts_,
+                 fmt::format("Launches {}; a block of threads computes {} x {} points.", name,
+                             has_rows_ ? kBlockY * rows_ : 1, block_x() * columns_),
                  program_.dims, &host);
     std::string blocks = fmt::format("({})", BlocksX());
     if (has_rows_) {
@@ -435,11 +441,11 @@ class StencilPrinter {
     if (!outer_.empty()) {
       blocks += " * " + Operand(ProductOf(outer_));
     }
-    host.Line(fmt::format("const {} blocks = {};", TypeName(ProductOf(program_.dims)->type),
-                          blocks));
-    host.Line(LaunchText(facts_, name, "blocks",
-                         has_rows_ ? fmt::format("dim3({}, {})", kBlockX, kBlockY)
-                                   : std::to_string(block_x())));
+    host.Line(
+        fmt::format("const {} blocks = {};", TypeName(ProductOf(program_.dims)->type), blocks));
+    host.Line(LaunchText(
+        facts_, name, "blocks",
+        has_rows_ ? fmt::format("dim3({}, {})", kBlockX, kBlockY) : std::to_string(block_x())));
     host.Close();
     return host.text();
   }

@@ -25,9 +25,10 @@ void PrintStrideLoop(const StrideLoop& loop, const LaneBody& body,
   const std::string grid =
       wide ? fmt::format("static_cast<{}>(gridDim.x)", type) : std::string("gridDim.x");
   if (loop.width == 1 && loop.items == 1) {
-    out->Open(fmt::format("for ({0} {1} = {2} * kThreads + threadIdx.x; {1} < {3}; {1} += {4} * "
-                          "kThreads)",
-                          type, dim.name, block, extent, grid));
+    out->Open(
+        fmt::format("for ({0} {1} = {2} * kThreads + threadIdx.x; {1} < {3}; {1} += {4} * "
+                    "kThreads)",
+                    type, dim.name, block, extent, grid));
     body.PrintScalar(out);
     out->Close();
     return;
@@ -41,15 +42,14 @@ void PrintStrideLoop(const StrideLoop& loop, const LaneBody& body,
     covered = names->Take("in_packs");
     const std::string condition = ConditionText(conditions, loop.width);
     const std::string whole = fmt::format("{0} - {0} % kWidth", extent);
-    out->Line(condition.empty() ? fmt::format("const {} {} = {};", type, covered, whole)
-                                : fmt::format("const {} {} = {} ? {} : 0;", type, covered,
-                                              condition, whole));
+    out->Line(condition.empty()
+                  ? fmt::format("const {} {} = {};", type, covered, whole)
+                  : fmt::format("const {} {} = {} ? {} : 0;", type, covered, condition, whole));
   }
   out->Line(loop.width > 1
                 ? fmt::format("{} {} = ({} * kThreads + threadIdx.x) * kWidth;", type, first, block)
                 : fmt::format("{} {} = {} * kThreads + threadIdx.x;", type, first, block));
-  const bool is_unsigned =
-      dim.extent->type == Scalar::kU32 || dim.extent->type == Scalar::kU64;
+  const bool is_unsigned = dim.extent->type == Scalar::kU32 || dim.extent->type == Scalar::kU64;
   if (loop.items > 1) {
     out->Open(fmt::format("for (; {}{} - {} > (kItems - 1) * {}; {} += kItems * {})",
                           is_unsigned ? fmt::format("{} < {} && ", first, covered) : "", covered,
@@ -60,8 +60,7 @@ void PrintStrideLoop(const StrideLoop& loop, const LaneBody& body,
     const auto open = [&] {
       out->Pragma("#pragma unroll");
       out->Open("for (int item = 0; item < kItems; ++item)");
-      out->Line(
-          fmt::format("const {} {} = {} + item * {};", type, dim.name, first, stride));
+      out->Line(fmt::format("const {} {} = {} + item * {};", type, dim.name, first, stride));
     };
     if (!body.loads().empty()) {
       open();
@@ -70,9 +69,11 @@ void PrintStrideLoop(const StrideLoop& loop, const LaneBody& body,
     }
     out->Pragma("#pragma unroll");
     out->Open("for (int item = 0; item < kItems; ++item)");
-    out->Line(fmt::format("const {} {} = {} + item * {};", type, dim.name, first, stride));
+    if (loop.width == 1 || body.needs_point()) {
+      out->Line(fmt::format("const {} {} = {} + item * {};", type, dim.name, first, stride));
+    }
     body.PrintLanes(dim.name, "[item]", true, out);
-    body.PrintStores(dim.name, "", out);
+    body.PrintStores(dim.name, out);
     out->Close();
     out->Close();
   }
@@ -80,13 +81,14 @@ void PrintStrideLoop(const StrideLoop& loop, const LaneBody& body,
     out->Open(fmt::format("for (; {} < {}; {} += {})", first, covered, first, stride));
     body.PrintLoads(first, "", true, out);
     body.PrintLanes(first, "", true, out);
-    body.PrintStores(first, "", out);
+    body.PrintStores(first, out);
     out->Close();
   }
   if (loop.width > 1) {
-    out->Open(fmt::format("for ({0} {1} = {2} + {3} * kThreads + threadIdx.x; {1} < {4}; {1} += {5} "
-                          "* kThreads)",
-                          type, dim.name, covered, block, extent, grid));
+    out->Open(
+        fmt::format("for ({0} {1} = {2} + {3} * kThreads + threadIdx.x; {1} < {4}; {1} += {5} "
+                    "* kThreads)",
+                    type, dim.name, covered, block, extent, grid));
     body.PrintScalar(out);
     out->Close();
   }

@@ -49,16 +49,16 @@ EmittedKernel EmitTranspose(const KernelFacts& facts, const Schedule& schedule) 
 
   EmittedKernel emitted;
   CodeWriter out;
-  out.Comment(fmt::format("{}: a block turns a tile of {} x {} around in shared memory; reads run "
-                          "along {}, writes along {}. The tile's rows are padded by one element, so "
-                          "that its columns lie in different banks.",
-                          name, tile, tile, read.name, write.name));
+  out.Comment(
+      fmt::format("{}: a block turns a tile of {} x {} around in shared memory; reads run "
+                  "along {}, writes along {}. The tile's rows are padded by one element, so "
+                  "that its columns lie in different banks.",
+                  name, tile, tile, read.name, write.name));
   out.Open(KernelHead(facts, schedule, name, threads));
   out.Line(fmt::format("constexpr int kTile = {};", tile));
   out.Line(fmt::format("constexpr int kRows = {};", rows));
   for (const Turned& one : turned) {
-    out.Line(
-        fmt::format("__shared__ {} {}[kTile][kTile + 1];", TypeName(one.type), one.tile));
+    out.Line(fmt::format("__shared__ {} {}[kTile][kTile + 1];", TypeName(one.type), one.tile));
   }
   const std::string write_type = TypeName(write.extent->type);
   const std::string read_type = TypeName(read.extent->type);
@@ -111,8 +111,7 @@ EmittedKernel EmitTranspose(const KernelFacts& facts, const Schedule& schedule) 
         }
         for (const Turned& one : turned) {
           if (one.buffer == node->name && Equal(one.index, node->operands[0])) {
-            return Symbol(fmt::format("{}[threadIdx.x][threadIdx.y + step]", one.tile),
-                          node->type);
+            return Symbol(fmt::format("{}[threadIdx.x][threadIdx.y + step]", one.tile), node->type);
           }
         }
         return nullptr;
@@ -128,8 +127,8 @@ EmittedKernel EmitTranspose(const KernelFacts& facts, const Schedule& schedule) 
   CodeWriter host;
   OpenLauncher(facts, fmt::format("Launches {} with one block per tile.", name), program.dims,
                &host);
-  std::string blocks = fmt::format("({}) * ({})", CeilDiv(write.extent, tile),
-                                   CeilDiv(read.extent, tile));
+  std::string blocks =
+      fmt::format("({}) * ({})", CeilDiv(write.extent, tile), CeilDiv(read.extent, tile));
   if (!outer.empty()) {
     blocks += " * " + Operand(ProductOf(outer));
   }

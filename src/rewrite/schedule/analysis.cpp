@@ -204,6 +204,25 @@ bool RequireDivisible(const Affine& index, const std::string& dim, int64_t width
   return true;
 }
 
+ExprPtr AffineExpr(const Affine& form, const std::vector<std::string>& dims, Scalar type) {
+  ExprPtr result;
+  const auto add = [&](const ExprPtr& term) {
+    result = result == nullptr ? term : Binary("+", result, term, type);
+  };
+  for (const std::string& dim : dims) {
+    const Polynomial coefficient = form.Coefficient(dim);
+    if (!coefficient.IsZero()) {
+      add(coefficient == Polynomial(1)
+              ? Symbol(dim, type)
+              : Binary("*", Symbol(dim, type), coefficient.ToExpr(), type));
+    }
+  }
+  if (!form.constant.IsZero() || result == nullptr) {
+    add(form.constant.ToExpr());
+  }
+  return result;
+}
+
 void RemoveDeadLets(Program* program) {
   bool changed = true;
   while (changed) {
@@ -233,9 +252,9 @@ ExprPtr ProductOf(const std::vector<Dim>& dims) {
     if (product == nullptr) {
       product = dim.extent;
     } else {
-      const Scalar type =
-          ScalarBytes(dim.extent->type) > ScalarBytes(product->type) ? dim.extent->type
-                                                                     : product->type;
+      const Scalar type = ScalarBytes(dim.extent->type) > ScalarBytes(product->type)
+                              ? dim.extent->type
+                              : product->type;
       product = Binary("*", product, dim.extent, type);
     }
   }

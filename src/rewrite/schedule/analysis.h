@@ -56,6 +56,9 @@ bool StageMentions(const Stage& stage, const std::string& symbol);
 bool RequireDivisible(const Affine& index, const std::string& dim, int64_t width,
                       std::set<std::string>* divisible);
 
+// The expression of an affine form, dims in the given order, then the constant.
+ExprPtr AffineExpr(const Affine& form, const std::vector<std::string>& dims, Scalar type);
+
 // Drops lets that nothing uses.
 void RemoveDeadLets(Program* program);
 

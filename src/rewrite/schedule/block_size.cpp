@@ -27,8 +27,8 @@ Transformation MakeBlockSize() {
     if (threads > facts.limits.threads_per_block) {
       return fmt::format("a block has at most {} threads", facts.limits.threads_per_block);
     }
-    for (const char* other : {"row_fold", "column_fold", "tile_shared", "turn_tile",
-                              "register_window"}) {
+    for (const char* other :
+         {"row_fold", "column_fold", "tile_shared", "turn_tile", "register_window"}) {
       if (schedule.Has(other)) {
         return fmt::format("{} decides the size of a block", other);
       }

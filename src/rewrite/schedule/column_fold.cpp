@@ -31,9 +31,10 @@ Transformation MakeColumnFold() {
     return RefuseUnlessOneOf(schedule.Get("column_fold", "slices", 0), {4, 8, 16, 32}, "slices");
   };
   result.summary = [](const KernelFacts&, const Parameters& parameters) {
-    return fmt::format("share each column among {} threads, neighbours reading side by side "
-                       "(regroups float sums)",
-                       parameters.at("slices"));
+    return fmt::format(
+        "share each column among {} threads, neighbours reading side by side "
+        "(regroups float sums)",
+        parameters.at("slices"));
   };
   return result;
 }

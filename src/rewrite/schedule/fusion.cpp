@@ -76,8 +76,7 @@ std::optional<Fusion> MatchMoments(const Program& program, size_t first, size_t 
   const Accumulator& sum = program.stages[first].accumulators[0];
   const Accumulator& squares = program.stages[second].accumulators[0];
   if (sum.op != FoldOp::kSum || squares.op != FoldOp::kSum || sum.type != Scalar::kF32 ||
-      squares.type != Scalar::kF32 || !IsConstantZero(sum.init) ||
-      !IsConstantZero(squares.init)) {
+      squares.type != Scalar::kF32 || !IsConstantZero(sum.init) || !IsConstantZero(squares.init)) {
     return std::nullopt;
   }
   const ExprPtr update = Expanded(program.stages[second], squares.update);

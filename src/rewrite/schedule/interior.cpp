@@ -8,9 +8,8 @@ namespace optiml::rewrite {
 namespace {
 
 bool IsComparison(const Expr& expr) {
-  return expr.kind == ExprKind::kBinary &&
-         (expr.op == "<" || expr.op == "<=" || expr.op == ">" || expr.op == ">=" ||
-          expr.op == "==" || expr.op == "!=");
+  return expr.kind == ExprKind::kBinary && (expr.op == "<" || expr.op == "<=" || expr.op == ">" ||
+                                            expr.op == ">=" || expr.op == "==" || expr.op == "!=");
 }
 
 std::string Negated(const std::string& op) {
@@ -42,10 +41,9 @@ class Finder {
     stage_high_ = high_;
     for (const Dim& dim : stage.dims) {
       stage_low_[dim.name] = Int(0, dim.extent->type);
-      stage_high_[dim.name] =
-          dim.extent->kind == ExprKind::kInt
-              ? Int(dim.extent->int_value - 1, dim.extent->type)
-              : Binary("-", dim.extent, Int(1), dim.extent->type);
+      stage_high_[dim.name] = dim.extent->kind == ExprKind::kInt
+                                  ? Int(dim.extent->int_value - 1, dim.extent->type)
+                                  : Binary("-", dim.extent, Int(1), dim.extent->type);
     }
     lets_.clear();
     for (const Let& let : LetsUpTo(program_, index)) {
@@ -131,8 +129,7 @@ class Finder {
       checks->push_back(at(least, "=="));
       checks->push_back(at(greatest, "=="));
     } else if (op == "!=") {
-      checks->push_back(
-          Binary("||", at(least, ">"), at(greatest, "<"), Scalar::kBool));
+      checks->push_back(Binary("||", at(least, ">"), at(greatest, "<"), Scalar::kBool));
       return !is_unsigned;
     } else {
       const bool upper = op == "<" || op == "<=";

@@ -53,6 +53,69 @@ LaunchFacts FactsOf(const KernelLaunch& launch, const LaunchPlan& plan, const Pr
   return facts;
 }
 
+// Words that the emitters use for their own variables: a program's name that is one of them gets an
+// underscore.
+constexpr const char* kEmittedWords[] = {
+    "lane",  "item",     "group",      "part",     "pack",     "place",      "step",
+    "load",  "thread",   "buffer",     "centre",   "from",     "results",    "replica",
+    "mi",    "ni",       "wx",         "wy",       "offset",   "other",      "inside",
+    "slice", "total",    "copy",       "more",     "tiles",    "blocks",     "grid",
+    "block", "blocks_x", "blocks_y",   "thread_m", "thread_n", "load_tiles", "store_tiles",
+    "start", "stream",   "row_blocks", "tile_rows"};
+
+void AvoidEmittedWords(Program* program) {
+  std::map<std::string, ExprPtr> renamed;
+  const auto avoid = [&](std::string* name, Scalar type) {
+    if (std::find(std::begin(kEmittedWords), std::end(kEmittedWords), *name) ==
+        std::end(kEmittedWords)) {
+      return;
+    }
+    const std::string old = *name;
+    *name += "_";
+    renamed[old] = Symbol(*name, type);
+  };
+  std::map<std::string, std::string> buffers;
+  for (Parameter& parameter : program->parameters) {
+    const std::string old = parameter.name;
+    avoid(&parameter.name, parameter.type);
+    if (parameter.is_buffer && parameter.name != old) {
+      buffers[old] = parameter.name;
+    }
+  }
+  for (Dim& dim : program->dims) {
+    avoid(&dim.name, dim.extent->type);
+  }
+  for (Stage& stage : program->stages) {
+    for (Dim& dim : stage.dims) {
+      avoid(&dim.name, dim.extent->type);
+    }
+    for (Let& let : stage.lets) {
+      avoid(&let.name, let.type);
+    }
+    for (Accumulator& accumulator : stage.accumulators) {
+      avoid(&accumulator.name, accumulator.type);
+    }
+    for (Store& store : stage.stores) {
+      const auto found = buffers.find(store.buffer);
+      store.buffer = found == buffers.end() ? store.buffer : found->second;
+    }
+  }
+  if (renamed.empty()) {
+    return;
+  }
+  RewriteProgram(program, [&](const ExprPtr& expr) {
+    return Substitute(
+        RewriteExpr(expr,
+                    [&](const ExprPtr& node) -> ExprPtr {
+                      if (node->kind != ExprKind::kLoad || buffers.count(node->name) == 0) {
+                        return nullptr;
+                      }
+                      return Load(buffers.at(node->name), node->operands[0], node->type);
+                    }),
+        renamed);
+  });
+}
+
 }  // namespace
 
 bool KernelFacts::Distinct(const std::string& a, const std::string& b) const {
@@ -68,11 +131,10 @@ bool KernelFacts::Distinct(const std::string& a, const std::string& b) const {
 }
 
 bool KernelFacts::DistinctFromAll(const std::string& buffer) const {
-  return std::all_of(program.parameters.begin(), program.parameters.end(),
-                     [&](const Parameter& other) {
-                       return !other.is_buffer || other.name == buffer ||
-                              Distinct(buffer, other.name);
-                     });
+  return std::all_of(
+      program.parameters.begin(), program.parameters.end(), [&](const Parameter& other) {
+        return !other.is_buffer || other.name == buffer || Distinct(buffer, other.name);
+      });
 }
 
 bool KernelFacts::WritesDoNotAlias() const {
@@ -122,7 +184,9 @@ std::optional<int64_t> KernelFacts::InnerLength() const {
   return std::nullopt;
 }
 
-std::optional<int64_t> KernelFacts::OuterPoints() const { return Value(ProductOf(program.dims)); }
+std::optional<int64_t> KernelFacts::OuterPoints() const {
+  return Value(ProductOf(program.dims));
+}
 
 KernelFacts MakeKernelFacts(int index, const ast::SourceUnit& unit, const ast::Function& function,
                             Program lifted, const std::vector<LaunchPlan>& plans,
@@ -131,8 +195,9 @@ KernelFacts MakeKernelFacts(int index, const ast::SourceUnit& unit, const ast::F
   facts.index = index;
   facts.unit = &unit;
   facts.function = &function;
+  AvoidEmittedWords(&lifted);
   facts.program = Normalise(lifted);
-  facts.lifted = std::move(lifted);
+  facts.lifted = Tidy(lifted);
   facts.shape = Classify(facts.program);
   facts.limits = limits;
   for (const LaunchPlan& plan : plans) {

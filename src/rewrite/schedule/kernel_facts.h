@@ -21,9 +21,9 @@ namespace optiml::rewrite {
 struct LaunchFacts {
   Dim3 grid;
   Dim3 block;
-  std::map<std::string, int64_t> integers;          // scalar parameters of integer type
-  std::map<std::string, DevicePointer> pointers;    // buffer parameters
-  std::map<std::string, int64_t> elements_left;     // of each buffer, from the pointer to its end
+  std::map<std::string, int64_t> integers;        // scalar parameters of integer type
+  std::map<std::string, DevicePointer> pointers;  // buffer parameters
+  std::map<std::string, int64_t> elements_left;   // of each buffer, from the pointer to its end
 };
 
 struct KernelFacts {
@@ -36,7 +36,8 @@ struct KernelFacts {
   std::vector<LaunchFacts> launches;
   TargetLimits limits;
 
-  // Whether the two pointer parameters are different buffers at every launch. False without launches.
+  // Whether the two pointer parameters are different buffers at every launch. False without
+  // launches.
   bool Distinct(const std::string& a, const std::string& b) const;
   bool DistinctFromAll(const std::string& buffer) const;
   // Every written buffer is distinct from all others, or is touched at one index only (in place).

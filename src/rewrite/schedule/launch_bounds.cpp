@@ -59,8 +59,7 @@ Transformation MakeLaunchBounds() {
     }
     const int64_t registers = kRegistersOfAMultiprocessor / (threads * blocks);
     if (registers < needed) {
-      return fmt::format("it leaves {} registers a thread, about {} are needed", registers,
-                         needed);
+      return fmt::format("it leaves {} registers a thread, about {} are needed", registers, needed);
     }
     return std::nullopt;
   };

@@ -1,6 +1,7 @@
 #include "rewrite/schedule/normalise.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "rewrite/schedule/analysis.h"
@@ -8,9 +9,13 @@
 namespace optiml::rewrite {
 namespace {
 
-bool IsFold(const Stage& stage) { return !stage.accumulators.empty(); }
+bool IsFold(const Stage& stage) {
+  return !stage.accumulators.empty();
+}
 
-bool HasStores(const Stage& stage) { return !stage.stores.empty(); }
+bool HasStores(const Stage& stage) {
+  return !stage.stores.empty();
+}
 
 // Whether lets of the stage are used by another stage.
 bool ExportsLets(const Program& program, size_t stage) {
@@ -46,8 +51,7 @@ void InlineLetsOf(Program* program, const std::string& dim) {
           continue;
         }
         const std::map<std::string, ExprPtr> replacement = {{let.name, let.value}};
-        RewriteProgram(program,
-                       [&](const ExprPtr& expr) { return Substitute(expr, replacement); });
+        RewriteProgram(program, [&](const ExprPtr& expr) { return Substitute(expr, replacement); });
         changed = true;
         break;
       }
@@ -146,14 +150,45 @@ bool ContiguousOver(const Affine& form, const std::vector<Dim>& dims) {
   return true;
 }
 
+Scalar DimType(const Program& program, size_t stage, const std::string& name) {
+  for (const Dim& dim : program.dims) {
+    if (dim.name == name) {
+      return dim.extent->type;
+    }
+  }
+  for (const Dim& dim : program.stages[stage].dims) {
+    if (dim.name == name) {
+      return dim.extent->type;
+    }
+  }
+  return Scalar::kI32;
+}
+
+bool HasWideIndex(const Program& program) {
+  for (const AccessInfo& access : CollectAccesses(program)) {
+    if (ScalarBytes(access.index->type) == 8) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The extent of all dims together, in 64 bits where the source's indices are.
+ExprPtr JoinedExtent(const std::vector<Dim>& dims, bool wide) {
+  std::vector<Dim> copies = dims;
+  if (wide && ScalarBytes(copies[0].extent->type) < 8) {
+    copies[0].extent = Cast(Scalar::kI64, copies[0].extent);
+  }
+  return ProductOf(copies);
+}
+
 // Rewrites every use of `dims` in the stage to one dim; false when one is used in another way.
 bool CollapseDims(const Program& context, size_t stage_index, const std::vector<Dim>& dims,
                   const std::string& name, Scalar type, Stage* stage) {
   bool legal = true;
   const std::function<ExprPtr(const ExprPtr&)> convert = [&](const ExprPtr& index) -> ExprPtr {
-    const bool mentions = std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) {
-      return Mentions(index, dim.name);
-    });
+    const bool mentions = std::any_of(dims.begin(), dims.end(),
+                                      [&](const Dim& dim) { return Mentions(index, dim.name); });
     const std::optional<Affine> form = IndexForm(context, stage_index, index);
     if (!form) {
       legal = legal && !mentions;
@@ -175,13 +210,16 @@ bool CollapseDims(const Program& context, size_t stage_index, const std::vector<
       result = result == nullptr ? term : Binary("+", result, term, type);
     };
     for (const auto& [dim, coefficient] : form->coefficients) {
-      const bool collapsed = std::any_of(dims.begin(), dims.end(),
-                                         [&](const Dim& one) { return one.name == dim; });
-      if (!collapsed) {
-        add(coefficient == Polynomial(1)
-                ? Symbol(dim, type)
-                : Binary("*", Symbol(dim, type), coefficient.ToExpr(), type));
+      const bool collapsed =
+          std::any_of(dims.begin(), dims.end(), [&](const Dim& one) { return one.name == dim; });
+      if (collapsed) {
+        continue;
       }
+      // A product that the source computed in 64 bits stays one.
+      const Scalar own = DimType(context, stage_index, dim);
+      const ExprPtr symbol =
+          ScalarBytes(type) > ScalarBytes(own) ? Cast(type, Symbol(dim, own)) : Symbol(dim, own);
+      add(coefficient == Polynomial(1) ? symbol : Binary("*", symbol, coefficient.ToExpr(), type));
     }
     if (!form->constant.IsZero()) {
       add(form->constant.ToExpr());
@@ -255,15 +293,14 @@ void CollapseFolds(Program* program) {
       continue;
     }
     const std::string name = FreshName(*program, "element");
-    const ExprPtr extent = ProductOf(stage.dims);
+    const ExprPtr extent = JoinedExtent(stage.dims, HasWideIndex(*program));
     Stage collapsed = candidate.stages[i];
     if (!CollapseDims(candidate, i, stage.dims, name, extent->type, &collapsed)) {
       continue;
     }
-    const bool leftover =
-        std::any_of(stage.dims.begin(), stage.dims.end(), [&](const Dim& dim) {
-          return StageMentions(collapsed, dim.name);
-        });
+    const bool leftover = std::any_of(stage.dims.begin(), stage.dims.end(), [&](const Dim& dim) {
+      return StageMentions(collapsed, dim.name);
+    });
     if (leftover) {
       continue;
     }
@@ -291,15 +328,128 @@ void ShareInnerNames(Program* program) {
   }
 }
 
+bool IsWide(const ExprPtr& index) {
+  bool wide = false;
+  Visit(index, [&](const Expr& expr) {
+    wide = wide || (!IsFloatScalar(expr.type) && ScalarBytes(expr.type) == 8);
+  });
+  return wide;
+}
+
+// Indices of the same place are spelled the same way, the shortest one that all of them see: so a
+// second read of an element is known for one. Indices with 64-bit parts keep their casts.
+void UnifyIndices(Program* program) {
+  struct Known {
+    Affine form;
+    ExprPtr index;
+    bool wide = false;
+  };
+  std::vector<Known> known;
+  const auto visit_indices = [&](const std::function<ExprPtr(size_t, const ExprPtr&)>& spell) {
+    for (size_t i = 0; i < program->stages.size(); ++i) {
+      const std::function<ExprPtr(const ExprPtr&)> replace = [&](const ExprPtr& node) -> ExprPtr {
+        return node->kind == ExprKind::kLoad
+                   ? Load(node->name, spell(i, RewriteExpr(node->operands[0], replace)), node->type)
+                   : nullptr;
+      };
+      Stage copy = program->stages[i];
+      RewriteStage(&copy, [&](const ExprPtr& expr) { return RewriteExpr(expr, replace); });
+      for (Store& store : copy.stores) {
+        store.index = spell(i, store.index);
+      }
+      program->stages[i] = std::move(copy);
+    }
+  };
+  const auto find = [&](const Affine& form, bool wide) {
+    return std::find_if(known.begin(), known.end(),
+                        [&](const Known& one) { return one.form == form && one.wide == wide; });
+  };
+  visit_indices([&](size_t stage, const ExprPtr& index) {
+    const std::optional<Affine> form = IndexForm(*program, stage, index);
+    if (!form) {
+      return index;
+    }
+    const bool wide = IsWide(index);
+    const auto found = find(*form, wide);
+    // Names of the stage's own lets are not known elsewhere.
+    bool is_local = false;
+    for (const Let& let : program->stages[stage].lets) {
+      is_local = is_local || Mentions(index, let.name);
+    }
+    if (found == known.end()) {
+      ExprPtr best = is_local ? nullptr : index;
+      if (!wide) {
+        const ExprPtr plain =
+            AffineExpr(*form, DimNames(*program, program->stages[stage]), index->type);
+        if (best == nullptr || Print(plain).size() < Print(best).size()) {
+          best = plain;
+        }
+      }
+      if (best != nullptr) {
+        known.push_back({*form, best, wide});
+      }
+    } else if (!is_local && Print(index).size() < Print(found->index).size()) {
+      found->index = index;
+    }
+    return index;
+  });
+  visit_indices([&](size_t stage, const ExprPtr& index) {
+    const std::optional<Affine> form = IndexForm(*program, stage, index);
+    if (!form) {
+      return index;
+    }
+    const auto found = find(*form, IsWide(index));
+    return found == known.end() ? index : found->index;
+  });
+}
+
+// Casts of 32-bit integers to unsigned and back, as threadIdx brings them, are nothing.
+ExprPtr WithoutRoundTrips(const ExprPtr& expr) {
+  return RewriteExpr(expr, [](const ExprPtr& node) -> ExprPtr {
+    if (node->kind != ExprKind::kCast) {
+      return nullptr;
+    }
+    ExprPtr inner = node->operands[0];
+    while (inner->kind == ExprKind::kCast && ScalarBytes(inner->type) == 4 &&
+           !IsFloatScalar(inner->type) && inner->operands[0]->type != Scalar::kBool &&
+           !IsFloatScalar(inner->operands[0]->type) && ScalarBytes(inner->operands[0]->type) == 4) {
+      inner = inner->operands[0];
+    }
+    inner = WithoutRoundTrips(inner);
+    return inner->type == node->type && ScalarBytes(node->type) == 4 && !IsFloatScalar(node->type)
+               ? inner
+               : nullptr;
+  });
+}
+
 }  // namespace
+
+Program Tidy(const Program& program) {
+  Program result = program;
+  RewriteProgram(&result, WithoutRoundTrips);
+  UnifyIndices(&result);
+  return result;
+}
 
 Program Normalise(const Program& program) {
   Program result = program;
+  RewriteProgram(&result, WithoutRoundTrips);
   while (HoistFolds(&result)) {
   }
   PromoteLoneStage(&result);
   CollapseFolds(&result);
   ShareInnerNames(&result);
+  // Integer lets of inner loops are put into the indices.
+  std::set<std::string> inner;
+  for (const Stage& stage : result.stages) {
+    for (const Dim& dim : stage.dims) {
+      inner.insert(dim.name);
+    }
+  }
+  for (const std::string& dim : inner) {
+    InlineLetsOf(&result, dim);
+  }
+  UnifyIndices(&result);
   return result;
 }
 
@@ -315,7 +465,7 @@ std::optional<Program> Flatten(const Program& program, const std::string& name) 
     InlineLetsOf(&result, dim.name);
   }
   const std::string fresh = FreshName(program, name);
-  const ExprPtr extent = ProductOf(program.dims);
+  const ExprPtr extent = JoinedExtent(program.dims, HasWideIndex(program));
   for (size_t i = 0; i < result.stages.size(); ++i) {
     Stage collapsed = result.stages[i];
     if (!CollapseDims(result, i, program.dims, fresh, extent->type, &collapsed)) {

@@ -2,8 +2,8 @@
 #define OPTIML_REWRITE_SCHEDULE_PRIVATE_BINS_H_
 
 // PrivateBins: how many elements of a scatter's target a block keeps copies of. The number is a
-// tuning constant taken from the launches; places beyond it go to global memory, so that the code is
-// right for every size.
+// tuning constant taken from the launches; places beyond it go to global memory, so that the code
+// is right for every size.
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 // A3: atomics of a block go to copies of the target in shared memory first, each block adds its
 // copies to the target once. Several copies, chosen by lane, keep lanes of a warp apart.
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "rewrite/schedule/normalise.h"
 #include "rewrite/schedule/private_bins.h"
@@ -98,11 +98,12 @@ Transformation MakePrivatise() {
   result.summary = [](const KernelFacts& facts, const Parameters& parameters) {
     const Store* store = ScatterStore(facts.program);
     const int64_t replicas = parameters.at("replicas");
-    return fmt::format("collect {} in {} of it in each block's shared memory, added up once per "
-                       "block{}",
-                       store == nullptr ? std::string("the target") : store->buffer,
-                       replicas == 1 ? std::string("a copy") : fmt::format("{} copies", replicas),
-                       replicas == 1 ? "" : ", lanes using different copies");
+    return fmt::format(
+        "collect {} in {} of it in each block's shared memory, added up once per "
+        "block{}",
+        store == nullptr ? std::string("the target") : store->buffer,
+        replicas == 1 ? std::string("a copy") : fmt::format("{} copies", replicas),
+        replicas == 1 ? "" : ", lanes using different copies");
   };
   return result;
 }

@@ -1,6 +1,6 @@
 // S9 and S12 for stencils: a thread computes a small block of neighbouring points from a window of
-// the input that it holds in registers, so that an element is loaded once for all of them. Points at
-// the border, where a condition differs, take the source's own expression.
+// the input that it holds in registers, so that an element is loaded once for all of them. Points
+// at the border, where a condition differs, take the source's own expression.
 
 #include <fmt/format.h>
 
@@ -59,10 +59,10 @@ Transformation MakeRegisterWindow() {
     return std::nullopt;
   };
   result.summary = [](const KernelFacts& facts, const Parameters& parameters) {
-    return fmt::format("compute {} x {} neighbouring points per thread from a window of {} held in "
-                       "registers",
-                       parameters.at("rows"), parameters.at("columns"),
-                       facts.shape.window->buffer);
+    return fmt::format(
+        "compute {} x {} neighbouring points per thread from a window of {} held in "
+        "registers",
+        parameters.at("rows"), parameters.at("columns"), facts.shape.window->buffer);
   };
   return result;
 }

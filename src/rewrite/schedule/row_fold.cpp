@@ -74,10 +74,10 @@ Transformation MakeRowFold() {
   };
   result.summary = [](const KernelFacts& facts, const Parameters& parameters) {
     const int64_t threads = parameters.at("threads");
-    return fmt::format("give each row to {} and combine the threads' shares by shuffles{}",
-                       threads <= 32 ? std::string("a warp")
-                                     : fmt::format("a block of {} threads", threads),
-                       RegroupsFloats(facts.program) ? " (regroups float sums)" : "");
+    return fmt::format(
+        "give each row to {} and combine the threads' shares by shuffles{}",
+        threads <= 32 ? std::string("a warp") : fmt::format("a block of {} threads", threads),
+        RegroupsFloats(facts.program) ? " (regroups float sums)" : "");
   };
   return result;
 }

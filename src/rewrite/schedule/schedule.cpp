@@ -1,8 +1,8 @@
 #include "rewrite/schedule/schedule.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace optiml::rewrite {
 

@@ -259,18 +259,17 @@ Shape Classify(const Program& program) {
   const bool has_folds =
       std::any_of(program.stages.begin(), program.stages.end(),
                   [](const Stage& stage) { return !stage.accumulators.empty(); });
-  const bool has_par_stages =
-      std::any_of(program.stages.begin(), program.stages.end(), [](const Stage& stage) {
-        return stage.accumulators.empty() && !stage.dims.empty();
-      });
+  const bool has_par_stages = std::any_of(
+      program.stages.begin(), program.stages.end(),
+      [](const Stage& stage) { return stage.accumulators.empty() && !stage.dims.empty(); });
   if (any_of([](const AccessInfo& access) { return access.is_atomic; })) {
     size_t stores = 0;
     bool fixed_place = true;
     for (const AccessInfo& access : accesses) {
       if (access.is_store) {
         ++stores;
-        fixed_place = fixed_place && access.is_atomic && access.affine &&
-                      access.affine->coefficients.empty();
+        fixed_place =
+            fixed_place && access.is_atomic && access.affine && access.affine->coefficients.empty();
       }
     }
     if (has_folds || has_par_stages || program.dims.empty()) {

@@ -47,9 +47,10 @@ Transformation MakeSplitFold() {
     return RefuseUnlessOneOf(schedule.Get("split_fold", "blocks", 0), {1, 2, 4, 8, 16}, "blocks");
   };
   result.summary = [](const KernelFacts&, const Parameters& parameters) {
-    return fmt::format("fold shares of the input in registers and over each block, with one atomic "
-                       "per block and {} blocks a multiprocessor (regroups sums)",
-                       parameters.at("blocks"));
+    return fmt::format(
+        "fold shares of the input in registers and over each block, with one atomic "
+        "per block and {} blocks a multiprocessor (regroups sums)",
+        parameters.at("blocks"));
   };
   return result;
 }

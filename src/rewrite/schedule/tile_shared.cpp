@@ -55,10 +55,9 @@ std::optional<std::string> RefuseTiles(const KernelFacts& facts, const Contracti
                        facts.limits.shared_bytes_default);
   }
   // Results, parts of both operands and what is in flight must fit beside addresses.
-  const int64_t words =
-      (tiles.thread_m * tiles.thread_n + 2 * (tiles.thread_m + tiles.thread_n) +
-       (tiles.m + tiles.n) * tiles.k / threads) *
-      element / 4;
+  const int64_t words = (tiles.thread_m * tiles.thread_n + 2 * (tiles.thread_m + tiles.thread_n) +
+                         (tiles.m + tiles.n) * tiles.k / threads) *
+                        element / 4;
   if (words > facts.limits.registers_per_thread - 60) {
     return fmt::format("about {} registers a thread", words + 60);
   }
@@ -73,12 +72,10 @@ Transformation MakeTileShared() {
   result.claim = {Down(metric::kGlobalLoadRequests), Down(metric::kGlobalLoadSectors)};
   result.prior = 2;
   result.choices = [](const KernelFacts&) {
-    return std::vector<Parameters>{{{"m", 32}, {"n", 32}, {"k", 32}},
-                                   {{"m", 16}, {"n", 16}, {"k", 16}},
-                                   {{"m", 64}, {"n", 64}, {"k", 16}},
-                                   {{"m", 128}, {"n", 128}, {"k", 16}},
-                                   {{"m", 128}, {"n", 128}, {"k", 8}},
-                                   {{"m", 128}, {"n", 64}, {"k", 16}}};
+    return std::vector<Parameters>{
+        {{"m", 32}, {"n", 32}, {"k", 32}},  {{"m", 16}, {"n", 16}, {"k", 16}},
+        {{"m", 64}, {"n", 64}, {"k", 16}},  {{"m", 128}, {"n", 128}, {"k", 16}},
+        {{"m", 128}, {"n", 128}, {"k", 8}}, {{"m", 128}, {"n", 64}, {"k", 16}}};
   };
   result.refuse = [](const KernelFacts& facts,
                      const Schedule& schedule) -> std::optional<std::string> {
@@ -92,10 +89,11 @@ Transformation MakeTileShared() {
   };
   result.summary = [](const KernelFacts& facts, const Parameters& parameters) {
     const Contraction& contraction = *facts.shape.contraction;
-    return fmt::format("compute tiles of {} x {} from pieces of {} and {} in shared memory, {} "
-                       "steps at a time",
-                       parameters.at("m"), parameters.at("n"), contraction.a->name,
-                       contraction.b->name, parameters.at("k"));
+    return fmt::format(
+        "compute tiles of {} x {} from pieces of {} and {} in shared memory, {} "
+        "steps at a time",
+        parameters.at("m"), parameters.at("n"), contraction.a->name, contraction.b->name,
+        parameters.at("k"));
   };
   return result;
 }

@@ -1,18 +1,18 @@
 #include "rewrite/schedule/transformation.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace optiml::rewrite {
 
 const std::vector<Transformation>& Transformations() {
   static const std::vector<Transformation> kAll = {
-      MakeFlatten(),     MakeInterchange(),    MakeRowFold(),      MakeColumnFold(),
-      MakeSplitFold(),   MakePrivatise(),      MakeTileShared(),   MakeRegisterTile(),
-      MakeTurnTile(),    MakeRegisterWindow(), MakeVectorWidth(),  MakeDoubleBuffer(),
-      MakeKeepRow(),     MakeFuseFolds(),      MakeCoarsen(),      MakeBlockSize(),
+      MakeFlatten(),     MakeInterchange(),    MakeRowFold(),     MakeColumnFold(),
+      MakeSplitFold(),   MakePrivatise(),      MakeTileShared(),  MakeRegisterTile(),
+      MakeTurnTile(),    MakeRegisterWindow(), MakeVectorWidth(), MakeDoubleBuffer(),
+      MakeKeepRow(),     MakeFuseFolds(),      MakeCoarsen(),     MakeBlockSize(),
       MakeLaunchBounds()};
   return kAll;
 }
@@ -61,7 +61,11 @@ std::optional<std::string> RefuseUnlessOneOf(int64_t value, std::initializer_lis
                      fmt::join(allowed.begin(), allowed.end(), " "));
 }
 
-MetricClaim Down(const char* metric) { return {metric, Direction::kDown}; }
-MetricClaim Up(const char* metric) { return {metric, Direction::kUp}; }
+MetricClaim Down(const char* metric) {
+  return {metric, Direction::kDown};
+}
+MetricClaim Up(const char* metric) {
+  return {metric, Direction::kUp};
+}
 
 }  // namespace optiml::rewrite

@@ -42,23 +42,23 @@ const Transformation* FindTransformation(std::string_view name);
 // The first reason why the schedule is not legal, or nothing.
 std::optional<std::string> RefuseSchedule(const KernelFacts& facts, const Schedule& schedule);
 
-Transformation MakeFlatten();        // S1
-Transformation MakeBlockSize();      // S2
-Transformation MakeRowFold();        // S2, S10
-Transformation MakeInterchange();    // S3
-Transformation MakeColumnFold();     // S3, S10
-Transformation MakeVectorWidth();    // S4
-Transformation MakeCoarsen();        // S5
-Transformation MakeTileShared();     // S7, S8
-Transformation MakeTurnTile();       // S7, S8
-Transformation MakeDoubleBuffer();   // S8
-Transformation MakeRegisterTile();   // S9
-Transformation MakeRegisterWindow(); // S9, S12
-Transformation MakeKeepRow();        // S11
-Transformation MakeLaunchBounds();   // S15
-Transformation MakeSplitFold();      // A1, S10
-Transformation MakeFuseFolds();      // A2
-Transformation MakePrivatise();      // A3
+Transformation MakeFlatten();         // S1
+Transformation MakeBlockSize();       // S2
+Transformation MakeRowFold();         // S2, S10
+Transformation MakeInterchange();     // S3
+Transformation MakeColumnFold();      // S3, S10
+Transformation MakeVectorWidth();     // S4
+Transformation MakeCoarsen();         // S5
+Transformation MakeTileShared();      // S7, S8
+Transformation MakeTurnTile();        // S7, S8
+Transformation MakeDoubleBuffer();    // S8
+Transformation MakeRegisterTile();    // S9
+Transformation MakeRegisterWindow();  // S9, S12
+Transformation MakeKeepRow();         // S11
+Transformation MakeLaunchBounds();    // S15
+Transformation MakeSplitFold();       // A1, S10
+Transformation MakeFuseFolds();       // A2
+Transformation MakePrivatise();       // A3
 
 // Reasons that several transformations share.
 std::optional<std::string> RefuseUnlessShape(const KernelFacts& facts,

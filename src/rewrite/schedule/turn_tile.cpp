@@ -49,11 +49,11 @@ Transformation MakeTurnTile() {
     return std::nullopt;
   };
   result.summary = [](const KernelFacts& facts, const Parameters& parameters) {
-    return fmt::format("turn {} around in padded tiles of {} x {} in shared memory, so that reads "
-                       "and writes both run along memory",
-                       facts.shape.turned.empty() ? std::string("the input")
-                                                  : facts.shape.turned[0].buffer,
-                       parameters.at("tile"), parameters.at("tile"));
+    return fmt::format(
+        "turn {} around in padded tiles of {} x {} in shared memory, so that reads "
+        "and writes both run along memory",
+        facts.shape.turned.empty() ? std::string("the input") : facts.shape.turned[0].buffer,
+        parameters.at("tile"), parameters.at("tile"));
   };
   return result;
 }

@@ -2,9 +2,9 @@
 // checked at run time, and a scalar version serves everything else; it is refused where no run-time
 // condition could make it apply.
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "rewrite/schedule/normalise.h"
 #include "rewrite/schedule/transformation.h"
@@ -72,9 +72,9 @@ Transformation MakeVectorWidth() {
   };
   result.refuse = [](const KernelFacts& facts,
                      const Schedule& schedule) -> std::optional<std::string> {
-    if (auto reason = RefuseUnlessShape(
-            facts, {ShapeKind::kMap, ShapeKind::kRowFold, ShapeKind::kFullFold,
-                    ShapeKind::kContraction, ShapeKind::kScatter})) {
+    if (auto reason =
+            RefuseUnlessShape(facts, {ShapeKind::kMap, ShapeKind::kRowFold, ShapeKind::kFullFold,
+                                      ShapeKind::kContraction, ShapeKind::kScatter})) {
       return reason;
     }
     const int64_t width = schedule.Get("vector_width", "width", 0);
@@ -119,12 +119,12 @@ Transformation MakeVectorWidth() {
         }
         return std::nullopt;
       };
-      if (auto reason = check(contraction.a,
-                              contraction.a_along_k ? contraction.k : contraction.m)) {
+      if (auto reason =
+              check(contraction.a, contraction.a_along_k ? contraction.k : contraction.m)) {
         return reason;
       }
-      if (auto reason = check(contraction.b,
-                              contraction.b_along_n ? contraction.n : contraction.k)) {
+      if (auto reason =
+              check(contraction.b, contraction.b_along_n ? contraction.n : contraction.k)) {
         return reason;
       }
       return width > 4 ? std::optional<std::string>("results lie in groups of 4") : std::nullopt;

@@ -1,8 +1,8 @@
 #include "rewrite/sketch/sketches.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace optiml::rewrite {
 namespace {
@@ -107,11 +107,11 @@ Sketch RowOnChip() {
   };
   sketch.summary = [](const KernelFacts&, const Parameters& holes) {
     const int64_t threads = At(holes, "threads", 256);
-    return fmt::format("give each row to {}, read it once in packs of {} and keep it in registers "
-                       "between the passes (regroups float sums)",
-                       threads <= 32 ? std::string("a warp")
-                                     : fmt::format("a block of {} threads", threads),
-                       At(holes, "width", 1));
+    return fmt::format(
+        "give each row to {}, read it once in packs of {} and keep it in registers "
+        "between the passes (regroups float sums)",
+        threads <= 32 ? std::string("a warp") : fmt::format("a block of {} threads", threads),
+        At(holes, "width", 1));
   };
   return sketch;
 }
@@ -146,11 +146,11 @@ Sketch RowStreaming() {
   };
   sketch.summary = [](const KernelFacts&, const Parameters& holes) {
     const int64_t threads = At(holes, "threads", 256);
-    return fmt::format("give each row to {} that reads it in packs of {}, in as few passes as "
-                       "possible (regroups float sums)",
-                       threads <= 32 ? std::string("a warp")
-                                     : fmt::format("a block of {} threads", threads),
-                       At(holes, "width", 1));
+    return fmt::format(
+        "give each row to {} that reads it in packs of {}, in as few passes as "
+        "possible (regroups float sums)",
+        threads <= 32 ? std::string("a warp") : fmt::format("a block of {} threads", threads),
+        At(holes, "width", 1));
   };
   return sketch;
 }
@@ -176,9 +176,10 @@ Sketch GridFold() {
     return schedule;
   };
   sketch.summary = [](const KernelFacts&, const Parameters& holes) {
-    return fmt::format("fold shares in registers, {} packs of {} in flight, then over each block, "
-                       "with one atomic per block (regroups sums)",
-                       At(holes, "items", 4), At(holes, "width", 1));
+    return fmt::format(
+        "fold shares in registers, {} packs of {} in flight, then over each block, "
+        "with one atomic per block (regroups sums)",
+        At(holes, "items", 4), At(holes, "width", 1));
   };
   return sketch;
 }
@@ -243,13 +244,11 @@ Sketch RegisterTiled() {
       }
     }
     const auto fills = [&](const Tile& tile) {
-      const int64_t blocks =
-          ((m + tile.m - 1) / tile.m) * ((n + tile.n - 1) / tile.n) * others;
+      const int64_t blocks = ((m + tile.m - 1) / tile.m) * ((n + tile.n - 1) / tile.n) * others;
       return blocks >= facts.limits.multiprocessors;
     };
-    std::stable_sort(tiles.begin(), tiles.end(), [&](const Tile& a, const Tile& b) {
-      return fills(a) && !fills(b);
-    });
+    std::stable_sort(tiles.begin(), tiles.end(),
+                     [&](const Tile& a, const Tile& b) { return fills(a) && !fills(b); });
     std::vector<Parameters> choices;
     for (const Tile& tile : tiles) {
       choices.push_back({{"m", tile.m},
@@ -271,10 +270,10 @@ Sketch RegisterTiled() {
     return schedule;
   };
   sketch.summary = [](const KernelFacts&, const Parameters& holes) {
-    return fmt::format("compute tiles of {} x {} from shared memory, {} x {} results of each "
-                       "thread in registers, the next pieces fetched ahead",
-                       At(holes, "m", 64), At(holes, "n", 64), At(holes, "thread_m", 4),
-                       At(holes, "thread_n", 4));
+    return fmt::format(
+        "compute tiles of {} x {} from shared memory, {} x {} results of each "
+        "thread in registers, the next pieces fetched ahead",
+        At(holes, "m", 64), At(holes, "n", 64), At(holes, "thread_m", 4), At(holes, "thread_n", 4));
   };
   return sketch;
 }

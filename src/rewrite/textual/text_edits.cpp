@@ -1,10 +1,10 @@
 #include "rewrite/textual/text_edits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "core/metrics.h"
 #include "rewrite/emit/launch_sites.h"
@@ -177,8 +177,8 @@ Edit Describe(const TextKernel& kernel, const std::string& name, const Parameter
   edit.rewrite = name;
   edit.parameters = parameters;
   if (name == "restrict") {
-    edit.summary =
-        fmt::format("tell the compiler that the buffers of {} do not overlap", kernel.function->name);
+    edit.summary = fmt::format("tell the compiler that the buffers of {} do not overlap",
+                               kernel.function->name);
     edit.aims_at = Bound::kLatency;
     edit.claim = {{metric::kThreadInstructions, Direction::kDown}};
     edit.prior = 1.5;
@@ -217,8 +217,7 @@ TextKernel MakeTextKernel(int index, const ast::SourceUnit& unit, const ast::Fun
   kernel.function = &function;
   std::vector<size_t> pointers;
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    const ast::Variable& parameter =
-        unit.variables[static_cast<size_t>(function.parameters[i])];
+    const ast::Variable& parameter = unit.variables[static_cast<size_t>(function.parameters[i])];
     if (parameter.type->kind == ast::TypeKind::kPointer) {
       pointers.push_back(i);
     }
