@@ -1,0 +1,249 @@
+#include "device/block_sampling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace optiml {
+namespace {
+
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::OperandKind;
+
+// Contiguous groups: neighbours share cache lines and rows; several groups see a grid whose parts
+// differ (triangular loops, ragged rows).
+constexpr uint64_t kGroups = 4;
+constexpr uint64_t kMinGroupBlocks = 16;
+
+constexpr uint8_t kFromMemory = 1;
+constexpr uint8_t kFromAtomic = 2;
+
+std::string_view BaseOf(std::string_view opcode) {
+  return opcode.substr(0, opcode.find('.'));
+}
+
+bool Has(std::string_view opcode, std::string_view part) {
+  return opcode.find(part) != std::string_view::npos;
+}
+
+bool IsShared(std::string_view opcode) {
+  return Has(opcode, ".shared");
+}
+
+// Loads that other blocks' stores are meant to reach.
+bool WaitsForOthers(std::string_view opcode) {
+  return BaseOf(opcode) == "ld" && !IsShared(opcode) && !Has(opcode, ".local") &&
+         !Has(opcode, ".cta") &&
+         (Has(opcode, ".volatile") || Has(opcode, ".acquire") || Has(opcode, ".relaxed"));
+}
+
+bool WritesItsFirstOperand(std::string_view base) {
+  return base != "st" && base != "red" && base != "bra" && base != "brx" && base != "bar" &&
+         base != "barrier" && base != "ret" && base != "exit" && base != "trap" &&
+         base != "membar" && base != "fence" && base != "prefetch" && base != "cp";
+}
+
+uint8_t TaintOf(const Operand& operand, const std::vector<uint8_t>& taint) {
+  uint8_t sum = 0;
+  if (operand.kind == OperandKind::kRegister && operand.index >= 0 &&
+      static_cast<size_t>(operand.index) < taint.size()) {
+    sum = taint[static_cast<size_t>(operand.index)];
+  }
+  for (const Operand& element : operand.elements) {
+    sum = static_cast<uint8_t>(sum | TaintOf(element, taint));
+  }
+  return sum;
+}
+
+bool AddTaint(const Operand& operand, uint8_t add, std::vector<uint8_t>& taint) {
+  bool changed = false;
+  if (operand.kind == OperandKind::kRegister && operand.index >= 0 &&
+      static_cast<size_t>(operand.index) < taint.size()) {
+    uint8_t& bits = taint[static_cast<size_t>(operand.index)];
+    changed = (bits | add) != bits;
+    bits = static_cast<uint8_t>(bits | add);
+  }
+  if (operand.kind != OperandKind::kAddress) {
+    for (const Operand& element : operand.elements) {
+      changed = AddTaint(element, add, taint) || changed;
+    }
+  }
+  return changed;
+}
+
+// What an instruction's result is made of.
+uint8_t ResultTaint(const Instruction& instruction, const std::vector<uint8_t>& taint) {
+  const std::string_view base = BaseOf(instruction.opcode);
+  uint8_t bits = 0;
+  if (instruction.predicate >= 0) {
+    bits = taint[static_cast<size_t>(instruction.predicate)];
+  }
+  for (size_t i = 1; i < instruction.operands.size(); ++i) {
+    bits = static_cast<uint8_t>(bits | TaintOf(instruction.operands[i], taint));
+  }
+  if ((base == "ld" && !Has(instruction.opcode, ".param") && !Has(instruction.opcode, ".const")) ||
+      base == "ldu" || base == "tex" || base == "call" || base == "ldmatrix") {
+    bits |= kFromMemory;
+  }
+  if (base == "atom") {
+    const bool swap_loop = Has(instruction.opcode, ".cas");
+    bits |= IsShared(instruction.opcode) || swap_loop ? kFromMemory : kFromAtomic;
+  }
+  return bits;
+}
+
+// Registers -> where their values may come from, to the fixed point.
+std::vector<uint8_t> Propagate(const Function& function) {
+  std::vector<uint8_t> taint(function.registers.size(), 0);
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (const Instruction& instruction : function.instructions) {
+      if (instruction.operands.empty() || !WritesItsFirstOperand(BaseOf(instruction.opcode))) {
+        continue;
+      }
+      const uint8_t bits = ResultTaint(instruction, taint);
+      changed = (bits != 0 && AddTaint(instruction.operands[0], bits, taint)) || changed;
+    }
+  }
+  return taint;
+}
+
+void Analyse(const Function& function, BlockDependence& facts) {
+  const std::vector<uint8_t> taint = Propagate(function);
+  const auto depend = [&](const Instruction& instruction, const char* why) {
+    if (!facts.blocks_depend) {
+      facts.blocks_depend = true;
+      facts.reason =
+          fmt::format("{} at line {} {}", instruction.opcode, instruction.source_line, why);
+    }
+  };
+  for (const Instruction& instruction : function.instructions) {
+    if (WaitsForOthers(instruction.opcode)) {
+      depend(instruction, "reads what other blocks write");
+    }
+    uint8_t steered_by = 0;
+    if (instruction.predicate >= 0) {
+      steered_by = taint[static_cast<size_t>(instruction.predicate)];
+    }
+    if ((steered_by & kFromAtomic) != 0) {
+      depend(instruction, "depends on the result of an atomic");
+    }
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind == OperandKind::kAddress) {
+        steered_by = static_cast<uint8_t>(steered_by | TaintOf(operand, taint));
+      }
+    }
+    facts.data_steers = facts.data_steers || steered_by != 0;
+  }
+}
+
+uint64_t Times(uint64_t count, double factor) {
+  return static_cast<uint64_t>(std::llround(static_cast<double>(count) * factor));
+}
+
+// The counts that a cache with a memory makes less than linear in the number of blocks.
+constexpr uint64_t ptx::Counters::* kCacheCounts[] = {
+    &ptx::Counters::l1_load_sectors,      &ptx::Counters::l1_load_hits,
+    &ptx::Counters::l2_sectors,           &ptx::Counters::l2_hits,
+    &ptx::Counters::l2_read_sectors,      &ptx::Counters::l2_write_sectors,
+    &ptx::Counters::dram_read_bytes,      &ptx::Counters::dram_write_bytes,
+    &ptx::Counters::l2_dirty_bytes_at_end};
+
+}  // namespace
+
+BlockDependence AnalyseDependence(const ptx::Module& module, const std::string& kernel) {
+  const Function* entry = module.FindKernel(kernel);
+  OPTIML_CHECK(entry != nullptr, "the kernel was looked up before");
+  BlockDependence facts;
+  facts.instructions = entry->instructions.size();
+  Analyse(*entry, facts);
+  for (const Function& function : module.functions) {
+    if (!function.is_entry) {
+      Analyse(function, facts);
+    }
+  }
+  return facts;
+}
+
+std::vector<uint64_t> ChooseBlocks(uint64_t blocks, uint64_t count) {
+  OPTIML_CHECK(count > 0, "a sample has blocks");
+  count = std::min(count, blocks);
+  const uint64_t groups = std::clamp<uint64_t>(count / kMinGroupBlocks, 1, kGroups);
+  std::vector<uint64_t> chosen;
+  chosen.reserve(count);
+  for (uint64_t group = 0; group < groups; ++group) {
+    // What is left out lies in equal parts between the groups, half a part at either end.
+    const uint64_t left_out = (blocks - count) / (2 * groups) * (2 * group + 1);
+    for (uint64_t i = count * group / groups; i < count * (group + 1) / groups; ++i) {
+      chosen.push_back(left_out + i);
+    }
+  }
+  return chosen;
+}
+
+ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
+  ptx::Counters s = counters;
+  const auto scale = [factor](uint64_t& count) { count = Times(count, factor); };
+  for (uint64_t* count : {&s.blocks_run, &s.warps_run, &s.threads_run, &s.warp_instructions,
+                          &s.thread_instructions, &s.branches, &s.divergent_branches, &s.barriers,
+                          &s.const_load_requests, &s.global_load_rounds}) {
+    scale(*count);
+  }
+  for (size_t i = 0; i < ptx::kInstructionClasses; ++i) {
+    scale(s.thread_by_class[i]);
+    scale(s.warp_by_class[i]);
+  }
+  for (ptx::RequestCounts* requests :
+       {&s.global_load, &s.global_store, &s.local_load, &s.local_store}) {
+    scale(requests->requests);
+    scale(requests->sectors);
+    scale(requests->lane_bytes);
+  }
+  for (ptx::SharedCounts* shared : {&s.shared_load, &s.shared_store}) {
+    scale(shared->requests);
+    scale(shared->wavefronts);
+    scale(shared->conflicts);
+  }
+  for (ptx::AtomicCounts* atomics : {&s.global_atomic, &s.shared_atomic}) {
+    scale(atomics->requests);
+    scale(atomics->sectors);
+    scale(atomics->lanes);
+    scale(atomics->serialised);
+    scale(atomics->returning);
+  }
+  for (const auto member : kCacheCounts) {
+    scale(s.*member);
+  }
+  for (ptx::LineCounts& line : s.lines) {
+    scale(line.warp_instructions);
+    scale(line.thread_instructions);
+  }
+  return s;
+}
+
+ptx::Counters Extrapolated(const ptx::Counters& half, const ptx::Counters& all) {
+  if (all.blocks_run == 0 || all.blocks_run >= all.blocks_in_grid) {
+    return all;
+  }
+  const auto run = static_cast<double>(all.blocks_run);
+  const auto grid = static_cast<double>(all.blocks_in_grid);
+  ptx::Counters whole = Scaled(all, grid / run);
+  if (half.blocks_run == 0 || half.blocks_run >= all.blocks_run) {
+    return whole;
+  }
+  const auto added_blocks = static_cast<double>(all.blocks_run - half.blocks_run);
+  for (const auto member : kCacheCounts) {
+    const uint64_t added = all.*member - std::min(half.*member, all.*member);
+    whole.*member = all.*member + Times(added, (grid - run) / added_blocks);
+  }
+  return whole;
+}
+
+}  // namespace optiml

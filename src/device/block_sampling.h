@@ -1,0 +1,47 @@
+#ifndef OPTIML_DEVICE_BLOCK_SAMPLING_H_
+#define OPTIML_DEVICE_BLOCK_SAMPLING_H_
+
+// Block sampling: a big grid is timed by some of its blocks. This file says when that is sound and
+// which blocks to take. Pure functions.
+//
+// It is refused where blocks wait for each other or where what one block does depends on what
+// others did: volatile, acquire or relaxed loads of global memory, and atomics whose result steers
+// a branch. A compare-and-swap loop is allowed: it ends whoever takes part.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ptx/counters.h"
+#include "ptx/module.h"
+
+namespace optiml {
+
+struct BlockDependence {
+  // Blocks depend on each other; `reason` names the instruction and its source line.
+  bool blocks_depend = false;
+  std::string reason;
+  // Values read from global or shared memory steer branches, predicates or addresses: the launch
+  // must find what earlier launches of the plan really computed.
+  bool data_steers = false;
+  uint64_t instructions = 0;  // in the kernel's text
+};
+
+// Of a kernel and all functions of its module that it may call. REQUIRES: the kernel exists
+BlockDependence AnalyseDependence(const ptx::Module& module, const std::string& kernel);
+
+// `count` block ids of [0, blocks) in contiguous groups that are spread evenly, ascending. All of
+// them when count >= blocks. REQUIRES: count > 0
+std::vector<uint64_t> ChooseBlocks(uint64_t blocks, uint64_t count);
+
+// Every count times `factor`, rounded; blocks_in_grid stays.
+ptx::Counters Scaled(const ptx::Counters& counters, double factor);
+
+// The whole grid's counters from those of n blocks (`all`) and of the first half of the same blocks
+// (`half`), each run with cold caches: counts grow linearly in blocks; the cache's counts grow by
+// what the second half added to the first, so that data which all blocks share is fetched once.
+ptx::Counters Extrapolated(const ptx::Counters& half, const ptx::Counters& all);
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_BLOCK_SAMPLING_H_

@@ -1,0 +1,128 @@
+#include "device/block_sampling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A kernel k(.u64 p) whose registers are declared; `body` is its instructions.
+BlockDependence DependenceOf(const std::string& body) {
+  const std::string text =
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(\n.param .u64 k_param_0\n)\n{\n"
+      ".reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<9>;\n"
+      "ld.param.u64 %rd1, [k_param_0];\n" +
+      body + "$DONE:\nret;\n}\n";
+  const auto module = ptx::ParsePtx(text, "test");
+  EXPECT_TRUE(module.has_value()) << module.error().message();
+  return AnalyseDependence(*module, "k");
+}
+
+TEST(AnalyseDependence, AllowsAPlainMapAndReduction) {
+  const auto facts = DependenceOf(
+      "mov.u32 %r1, %tid.x;\nsetp.gt.s32 %p1, %r1, 100;\n@%p1 bra $DONE;\n"
+      "ld.global.f32 %f1, [%rd1];\nadd.f32 %f2, %f1, %f1;\nst.global.f32 [%rd1], %f2;\n"
+      "red.global.add.f32 [%rd1], %f2;\n");
+  EXPECT_FALSE(facts.blocks_depend);
+  EXPECT_FALSE(facts.data_steers);
+  EXPECT_EQ(facts.instructions, 9u);
+}
+
+TEST(AnalyseDependence, SeesDataThatSteersABranchOrAnAddress) {
+  EXPECT_TRUE(DependenceOf("ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"
+                           "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra $DONE;\n")
+                  .data_steers);
+  EXPECT_TRUE(DependenceOf("ld.global.u64 %rd2, [%rd1];\nadd.u64 %rd3, %rd1, %rd2;\n"
+                           "st.global.u32 [%rd3], %r1;\n")
+                  .data_steers);
+}
+
+TEST(AnalyseDependence, RefusesPollingLoads) {
+  for (const char* load : {"ld.volatile.global.u32", "ld.acquire.gpu.global.u32", "ld.volatile.u32",
+                           "ld.relaxed.gpu.global.u32"}) {
+    const auto facts = DependenceOf(std::string(load) + " %r1, [%rd1];\n");
+    EXPECT_TRUE(facts.blocks_depend) << load;
+    EXPECT_THAT(facts.reason, HasSubstr(load));
+  }
+  EXPECT_FALSE(DependenceOf("ld.volatile.shared.u32 %r1, [%r2];\n").blocks_depend);
+}
+
+TEST(AnalyseDependence, RefusesATicketThatSteersABranch) {
+  EXPECT_TRUE(DependenceOf("atom.global.add.u32 %r1, [%rd1], 1;\nsetp.eq.u32 %p1, %r1, 7;\n"
+                           "@%p1 bra $DONE;\n")
+                  .blocks_depend);
+  // Through an if-converted store.
+  EXPECT_TRUE(DependenceOf("atom.global.add.u32 %r1, [%rd1], 1;\nsetp.eq.u32 %p1, %r1, 7;\n"
+                           "@%p1 st.global.u32 [%rd1], %r2;\n")
+                  .blocks_depend);
+}
+
+TEST(AnalyseDependence, AllowsAtomicsWhoseResultIsUnusedOrOnlyAPlace) {
+  EXPECT_FALSE(DependenceOf("atom.global.add.u32 %r1, [%rd1], 1;\n").blocks_depend);
+  const auto compaction = DependenceOf(
+      "atom.global.add.u32 %r1, [%rd1], 1;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+      "st.global.u32 [%rd3], %r2;\n");
+  EXPECT_FALSE(compaction.blocks_depend);
+  EXPECT_TRUE(compaction.data_steers);
+  EXPECT_FALSE(DependenceOf("$L:\natom.global.cas.b32 %r1, [%rd1], %r2, %r3;\n"
+                            "setp.ne.s32 %p1, %r1, %r2;\n@%p1 bra $L;\n")
+                   .blocks_depend);
+}
+
+TEST(ChooseBlocks, TakesEvenlySpreadGroupsOfNeighbours) {
+  const auto blocks = ChooseBlocks(1000, 100);
+  EXPECT_EQ(blocks.size(), 100u);
+  EXPECT_EQ(std::set<uint64_t>(blocks.begin(), blocks.end()).size(), 100u);
+  EXPECT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
+  int neighbours = 0;
+  for (size_t i = 1; i < blocks.size(); ++i) {
+    neighbours += blocks[i] == blocks[i - 1] + 1 ? 1 : 0;
+  }
+  EXPECT_EQ(neighbours, 96);
+  EXPECT_GT(blocks.front(), 50u);
+  EXPECT_LT(blocks.back(), 950u);
+}
+
+TEST(ChooseBlocks, StaysInsideEveryGrid) {
+  for (uint64_t blocks = 1; blocks < 90; ++blocks) {
+    for (uint64_t count = 1; count < 100; ++count) {
+      const auto chosen = ChooseBlocks(blocks, count);
+      EXPECT_EQ(chosen.size(), std::min(blocks, count));
+      EXPECT_LT(chosen.back(), blocks);
+    }
+  }
+}
+
+TEST(Extrapolated, ScalesCountsAndFetchesSharedDataOnce) {
+  ptx::Counters half;
+  half.blocks_in_grid = 100;
+  half.blocks_run = 5;
+  half.thread_instructions = 500;
+  half.dram_read_bytes = 1000 + 5 * 10;  // 1000 that all blocks share, 10 for each
+  ptx::Counters all = half;
+  all.blocks_run = 10;
+  all.thread_instructions = 1000;
+  all.global_load.sectors = 30;
+  all.dram_read_bytes = 1000 + 10 * 10;
+  const ptx::Counters whole = Extrapolated(half, all);
+  EXPECT_EQ(whole.thread_instructions, 10000u);
+  EXPECT_EQ(whole.global_load.sectors, 300u);
+  EXPECT_EQ(whole.dram_read_bytes, 2000u);
+  EXPECT_EQ(whole.blocks_run, 100u);
+}
+
+TEST(Extrapolated, LeavesAFullRunAlone) {
+  ptx::Counters all;
+  all.blocks_in_grid = 10;
+  all.blocks_run = 10;
+  all.thread_instructions = 7;
+  EXPECT_EQ(Extrapolated(ptx::Counters(), all).thread_instructions, 7u);
+}
+
+}  // namespace
+}  // namespace optiml

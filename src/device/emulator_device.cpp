@@ -1,0 +1,282 @@
+#include "device/emulator_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "device/counter_metrics.h"
+#include "device/launch_counting.h"
+#include "device/plan_memory.h"
+
+namespace optiml {
+namespace {
+
+// Output of printf, and findings, that are kept of one run.
+constexpr size_t kPrintedBytes = 64 * 1024;
+constexpr size_t kMaxFindings = 64;
+
+struct PlanEnd {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+};
+
+// What a plan needs while it is executed.
+struct PlanState {
+  const RunRequest& request;
+  const DeviceDescription& device;
+  std::shared_ptr<const ptx::Module> module;
+  PlanMemory memory;
+  std::chrono::steady_clock::time_point deadline;
+  DynamicSharedLimits limits;
+
+  bool OutOfTime() const { return std::chrono::steady_clock::now() > deadline; }
+};
+
+Result<std::unique_ptr<PlanState>> StartPlan(const RunRequest& request,
+                                             const DeviceDescription& device,
+                                             ModuleCache& modules) {
+  OPTIML_CHECK(request.artifact != nullptr && request.plan != nullptr, "a request is complete");
+  OPTIML_ASSIGN(std::shared_ptr<const ptx::Module> module, modules.Get(*request.artifact));
+  OPTIML_ASSIGN(PlanMemory memory, PlanMemory::Make(request));
+  OPTIML_TRY(memory.memory().LoadModule(*module));
+  return std::unique_ptr<PlanState>(
+      new PlanState{request,
+                    device,
+                    std::move(module),
+                    std::move(memory),
+                    std::chrono::steady_clock::now() + request.time_limit,
+                    {}});
+}
+
+PlanEnd ApplyAttributeStep(const AttributeStep& step, PlanState& state) {
+  const KernelResources* resources = state.request.artifact->FindKernel(step.kernel);
+  const uint64_t static_shared =
+      resources == nullptr ? 0 : state.module->StaticSharedBytes(resources->lowered_name);
+  if (const auto refusal = ApplyAttribute(step, static_shared, state.device, state.limits)) {
+    return {RunStatus::kFault, fmt::format("cudaFuncSetAttribute of {} at line {} is invalid: {}",
+                                           step.kernel, step.line, *refusal)};
+  }
+  return {};
+}
+
+// A step that is no launch. A finding, or a refused attribute, ends the plan.
+PlanEnd ApplyQuietStep(const LaunchStep& step, PlanState& state, std::vector<Finding>& findings) {
+  std::optional<Finding> finding;
+  if (const auto* memset = std::get_if<MemsetStep>(&step)) {
+    finding = state.memory.Apply(*memset);
+  } else if (const auto* copy = std::get_if<CopyStep>(&step)) {
+    finding = state.memory.Apply(*copy);
+  } else if (const auto* upload = std::get_if<UploadStep>(&step)) {
+    finding = state.memory.Apply(*upload);
+  } else {
+    return ApplyAttributeStep(std::get<AttributeStep>(step), state);
+  }
+  if (!finding.has_value()) {
+    return {};
+  }
+  PlanEnd end{RunStatus::kFault, FindingText(*finding)};
+  findings.push_back(*std::move(finding));
+  return end;
+}
+
+PlanEnd LimitReached(const KernelLaunch& launch) {
+  return {RunStatus::kTimedOut, fmt::format("the limit was reached before the launch of {} at line "
+                                            "{}",
+                                            launch.kernel, launch.line)};
+}
+
+// How a launch that did not complete reads.
+PlanEnd EndOf(const ptx::LaunchOutcome& outcome, const KernelLaunch& launch) {
+  if (outcome.status == ptx::LaunchStatus::kCompleted) {
+    return {};
+  }
+  PlanEnd end;
+  end.status = RunStatusOf(outcome.status);
+  if (outcome.status == ptx::LaunchStatus::kFault && !outcome.findings.empty()) {
+    Finding finding = outcome.findings.front();
+    finding.kernel = launch.kernel;
+    end.reason = FindingText(finding);
+  } else {
+    end.reason =
+        fmt::format("{}, launched at line {}: {}", launch.kernel, launch.line, outcome.message);
+  }
+  return end;
+}
+
+// Bytes that a step other than a launch moves.
+uint64_t BytesMoved(const LaunchStep& step) {
+  if (const auto* memset = std::get_if<MemsetStep>(&step)) {
+    return memset->size_bytes;
+  }
+  if (const auto* copy = std::get_if<CopyStep>(&step)) {
+    return 2 * copy->size_bytes;
+  }
+  if (const auto* upload = std::get_if<UploadStep>(&step)) {
+    return upload->bytes.size();
+  }
+  return 0;
+}
+
+}  // namespace
+
+EmulatorDevice::EmulatorDevice(EmulatorOptions options, DeviceDescription description)
+    : options_(std::move(options)), description_(std::move(description)) {
+  info_.name = description_.name + " (emulated)";
+  info_.architecture = description_.architecture;
+  info_.multiprocessors = description_.multiprocessors;
+  info_.shared_bytes_per_block_limit = description_.shared_bytes_per_block_limit;
+  info_.l2_bytes = description_.l2_bytes;
+  info_.dram_bytes_per_s = description_.dram_bytes_per_s;
+  info_.fp32_flops_per_s = description_.Fp32FlopsPerSecond();
+  info_.prediction_error_factor = description_.prediction_error_factor;
+  info_.capabilities.checks_memory = true;
+  info_.capabilities.counts = true;
+  info_.capabilities.concurrent_calls = true;
+}
+
+Result<std::unique_ptr<EmulatorDevice>> EmulatorDevice::Make(EmulatorOptions options) {
+  if (options.threads < 1) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the emulator needs at least 1 thread, not {}", options.threads));
+  }
+  OPTIML_ASSIGN(DeviceDescription description, LoadDeviceDescription(options.model));
+  return std::unique_ptr<EmulatorDevice>(
+      new EmulatorDevice(std::move(options), std::move(description)));
+}
+
+Result<RunOutcome> EmulatorDevice::Run(const RunRequest& request) {
+  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  RunOutcome run;
+  PlanEnd end;
+  uint64_t steps_left = request.step_limit;
+  for (size_t i = 0; i < request.plan->steps.size() && end.status == RunStatus::kCompleted; ++i) {
+    const auto* launch = std::get_if<KernelLaunch>(&request.plan->steps[i]);
+    if (launch == nullptr) {
+      end = ApplyQuietStep(request.plan->steps[i], *state, run.findings);
+      continue;
+    }
+    if (steps_left == 0 || state->OutOfTime()) {
+      end = LimitReached(*launch);
+      break;
+    }
+    OPTIML_ASSIGN(PreparedLaunch prepared,
+                  PrepareLaunch(*launch, *request.artifact, *state->module, state->memory,
+                                state->limits, description_));
+    if (!prepared.refusal.empty()) {
+      end = {prepared.refusal_status, prepared.refusal};
+      break;
+    }
+    const bool full = request.checks == CheckLevel::kFull;
+    prepared.request.checks.initialisation = full;
+    prepared.request.checks.shared_races = full;
+    prepared.request.checks.divergent_barriers = full;
+    prepared.request.step_limit = steps_left;
+    prepared.request.threads = options_.threads;
+    ptx::LaunchOutcome outcome = ptx::Launch(prepared.request, state->memory.memory());
+    end = EndOf(outcome, *launch);
+    steps_left -= std::min(steps_left, outcome.counters.thread_instructions);
+    for (Finding& finding : outcome.findings) {
+      if (run.findings.size() < kMaxFindings) {
+        finding.kernel = launch->kernel;
+        run.findings.push_back(std::move(finding));
+      }
+    }
+    run.printed += outcome.printf_output.substr(
+        0, kPrintedBytes - std::min(kPrintedBytes, run.printed.size()));
+  }
+  run.status = end.status;
+  run.reason = end.reason;
+  if (run.reason.empty() && !run.findings.empty()) {
+    run.reason = FindingText(run.findings.front());
+  }
+  run.buffers = state->memory.ArgumentContents();
+  return run;
+}
+
+Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request, bool may_sample,
+                                               bool& sampled) {
+  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  TrafficLedger ledger(state->memory, description_);
+  CountOutcome outcome;
+  PlanEnd end;
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < request.plan->steps.size() && end.status == RunStatus::kCompleted; ++i) {
+    const LaunchStep& step = request.plan->steps[i];
+    const auto* launch = std::get_if<KernelLaunch>(&step);
+    if (launch == nullptr) {
+      end = ApplyQuietStep(step, *state, findings);
+      if (!std::holds_alternative<AttributeStep>(step)) {
+        outcome.work.push_back({std::nullopt, BytesMoved(step)});
+      }
+      continue;
+    }
+    if (state->OutOfTime()) {
+      end = LimitReached(*launch);
+      break;
+    }
+    OPTIML_ASSIGN(const PreparedLaunch prepared,
+                  PrepareLaunch(*launch, *request.artifact, *state->module, state->memory,
+                                state->limits, description_));
+    if (!prepared.refusal.empty()) {
+      end = {prepared.refusal_status, prepared.refusal};
+      break;
+    }
+    CountingLimits limits;
+    limits.may_sample = may_sample && !launch->cooperative &&
+                        !SteersLaterLaunch(*request.plan, i, *request.artifact, *state->module);
+    limits.sample_budget = options_.sample_budget;
+    limits.full_run_limit = options_.full_run_limit;
+    limits.step_limit = request.step_limit;
+    CountedLaunch counted = CountLaunch(prepared, limits, description_, state->memory);
+    sampled = sampled || counted.sampled;
+    if (counted.status != RunStatus::kCompleted) {
+      end = {counted.status, fmt::format("{}, launched at line {}: {}", launch->kernel,
+                                         launch->line, counted.reason)};
+      break;
+    }
+    ledger.Settle(counted.work.counters);
+    outcome.work.push_back({std::move(counted.work), 0});
+  }
+  outcome.status = end.status;
+  outcome.reason = end.reason;
+  return outcome;
+}
+
+Result<CountOutcome> EmulatorDevice::Count(const RunRequest& request) {
+  bool sampled = false;
+  auto outcome = CountPlan(request, options_.sampling, sampled);
+  if (outcome.has_value() && outcome->status != RunStatus::kCompleted && sampled) {
+    // What sampled launches left behind may have led later ones astray.
+    return CountPlan(request, false, sampled);
+  }
+  return outcome;
+}
+
+Result<TimeOutcome> EmulatorDevice::Time(const RunRequest& request) {
+  OPTIML_ASSIGN(const CountOutcome counted, Count(request));
+  TimeOutcome outcome;
+  outcome.status = counted.status;
+  outcome.reason = counted.reason;
+  if (counted.status != RunStatus::kCompleted) {
+    return outcome;
+  }
+  const PlanTimes times = PredictPlan(counted.work, description_);
+  outcome.profile = ProfileOf(counted.work, times, description_);
+  outcome.timing.kind = TimingKind::kPredicted;
+  outcome.timing.median_s = times.seconds;
+  outcome.timing.low_s = times.seconds / description_.prediction_error_factor;
+  outcome.timing.high_s = times.seconds * description_.prediction_error_factor;
+  outcome.timing.clock = description_.name + " time model";
+  return outcome;
+}
+
+Result<std::unique_ptr<Device>> MakeEmulatorDevice(EmulatorOptions options) {
+  OPTIML_ASSIGN(std::unique_ptr<EmulatorDevice> device, EmulatorDevice::Make(std::move(options)));
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace optiml

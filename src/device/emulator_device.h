@@ -1,0 +1,71 @@
+#ifndef OPTIML_DEVICE_EMULATOR_DEVICE_H_
+#define OPTIML_DEVICE_EMULATOR_DEVICE_H_
+
+// The emulator as a device: executes plans on ptx::Launch with its checks, counts, and predicts
+// times for a GPU model that is described by data (device_description.h).
+//
+// Run executes everything. Time executes what it needs: launches that are too big are sampled by
+// blocks (block_sampling.h), so their results are not the kernel's. Where sampling is refused the
+// launch runs in full, up to EmulatorOptions::full_run_limit.
+//
+// Thread safe: calls may be made concurrently (Capabilities::concurrent_calls).
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "device/device_description.h"
+#include "device/plan_launch.h"
+#include "device/time_model.h"
+
+namespace optiml {
+
+struct EmulatorOptions {
+  // Behaviour.
+  std::string model = "h200";  // a built-in description or the path of a .toml file
+  bool sampling = true;        // false: Time() executes every block
+  // Thread instructions that Time() spends on one launch when it may sample: about 0.1 s.
+  uint64_t sample_budget = 24'000'000;
+  // Thread instructions up to which a launch that must not be sampled is executed by Time().
+  uint64_t full_run_limit = 2'000'000'000;
+
+  // Performance.
+  int threads = 1;  // host threads of one launch of Run(); Time() uses one, so that it repeats
+};
+
+// What Time() counts before it predicts; for fitting the time model.
+struct CountOutcome {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;  // when not completed
+  PlanWork work;
+};
+
+class EmulatorDevice : public Device {
+ public:
+  // Fails with kNotFound or kParse when the description is not there or not valid.
+  static Result<std::unique_ptr<EmulatorDevice>> Make(EmulatorOptions options);
+
+  const DeviceInfo& Info() const override { return info_; }
+  const DeviceDescription& description() const { return description_; }
+
+  Result<RunOutcome> Run(const RunRequest& request) override;
+  Result<TimeOutcome> Time(const RunRequest& request) override;
+  Result<CountOutcome> Count(const RunRequest& request);
+
+ private:
+  EmulatorDevice(EmulatorOptions options, DeviceDescription description);
+  Result<CountOutcome> CountPlan(const RunRequest& request, bool may_sample, bool& sampled);
+
+  EmulatorOptions options_;
+  DeviceDescription description_;
+  DeviceInfo info_;
+  ModuleCache modules_;
+};
+
+Result<std::unique_ptr<Device>> MakeEmulatorDevice(EmulatorOptions options);
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_EMULATOR_DEVICE_H_

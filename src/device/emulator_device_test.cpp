@@ -1,0 +1,310 @@
+#include "device/emulator_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "device/emulator_test_support.h"
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kScale[] =
+    "extern \"C\" __global__ void scale(const float* x, float* y, float a, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] = a * x[i];\n"
+    "}\n";
+
+class EmulatorDevice : public PlanFixture {
+ protected:
+  void MakeScale(int n, int allocated, bool x_read_only = true) {
+    Build(kScale, {"scale"});
+    std::vector<float> x(static_cast<size_t>(allocated));
+    std::iota(x.begin(), x.end(), 0.0F);
+    const int in = AddBuffer("x", BufferOf(x, x_read_only));
+    const int out = AddOutput("y", static_cast<uint64_t>(allocated) * 4);
+    AddLaunch("scale", {static_cast<uint32_t>(n + 127) / 128, 1, 1}, {128, 1, 1},
+              {DevicePointer{in, 0}, DevicePointer{out, 0}, BytesOfValue(2.0F), BytesOfValue(n)});
+  }
+};
+
+TEST_F(EmulatorDevice, RunsAPlanAndReturnsTheBuffersInOrder) {
+  MakeScale(1000, 1000);
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kCompleted) << run.reason;
+  EXPECT_THAT(run.findings, IsEmpty());
+  ASSERT_EQ(run.buffers.size(), 2u);
+  const auto y = ValuesOf<float>(run.buffers[1]);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(y[static_cast<size_t>(i)], 2.0F * static_cast<float>(i));
+  }
+}
+
+TEST_F(EmulatorDevice, LeavesPoisonWhereNothingWasWritten) {
+  MakeScale(500, 1000);
+  buffers_[1].poison = 0x5C;
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kCompleted) << run.reason;
+  EXPECT_EQ(run.buffers[1][499 * 4 + 3], std::byte{0x44});  // 998.0f
+  EXPECT_EQ(run.buffers[1][500 * 4], std::byte{0x5C});
+}
+
+TEST_F(EmulatorDevice, ReportsAnAccessBehindABufferWithBufferAndElement) {
+  MakeScale(1001, 1000);
+  const RunOutcome run = Run(CheckLevel::kBounds);
+  EXPECT_EQ(run.status, RunStatus::kFault);
+  ASSERT_THAT(run.findings, Not(IsEmpty()));
+  EXPECT_EQ(run.findings[0].kind, "out of bounds");
+  EXPECT_EQ(run.findings[0].kernel, "scale");
+  EXPECT_EQ(run.findings[0].line, 3);
+  EXPECT_THAT(run.findings[0].detail, HasSubstr("x"));
+  EXPECT_THAT(run.reason, HasSubstr("out of bounds in scale at line 3"));
+}
+
+TEST_F(EmulatorDevice, ReportsAWriteToAnInput) {
+  Build("extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = 1; }", {"k"});
+  const int x = AddBuffer("x", BufferOf(std::vector<float>(32, 0.0F), true));
+  AddLaunch("k", {}, {32, 1, 1}, {DevicePointer{x, 0}});
+  const RunOutcome run = Run(CheckLevel::kBounds);
+  EXPECT_EQ(run.status, RunStatus::kFault);
+  EXPECT_THAT(run.reason, HasSubstr("read-only"));
+}
+
+TEST_F(EmulatorDevice, ReportsReadsOfMemoryThatNobodyWroteOnlyWhenAsked) {
+  Build("extern \"C\" __global__ void k(float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }",
+        {"k"});
+  const int x = AddScratch("x", 128);
+  const int y = AddOutput("y", 128);
+  AddLaunch("k", {}, {32, 1, 1}, {DevicePointer{x, 0}, DevicePointer{y, 0}});
+  EXPECT_THAT(Run(CheckLevel::kBounds).findings, IsEmpty());
+  const RunOutcome run = Run(CheckLevel::kFull);
+  ASSERT_THAT(run.findings, Not(IsEmpty()));
+  EXPECT_EQ(run.findings[0].kind, "uninitialised");
+  EXPECT_THAT(run.reason, HasSubstr("uninitialised"));
+}
+
+TEST_F(EmulatorDevice, ExecutesMemsetsCopiesAndUploadsInOrder) {
+  Build(
+      "extern \"C\" __global__ void add(const int* a, int* b) { b[threadIdx.x] += a[threadIdx.x]; "
+      "}",
+      {"add"});
+  const int a = AddScratch("a", 64 * 4);
+  const int b = AddOutput("b", 64 * 4);
+  std::vector<int> host(64);
+  std::iota(host.begin(), host.end(), 5);
+  plan_.steps.emplace_back(UploadStep{{a, 0}, BufferOf(host).bytes, 1});
+  plan_.steps.emplace_back(MemsetStep{{b, 0}, 1, 64 * 4, 2});
+  AddLaunch("add", {}, {64, 1, 1}, {DevicePointer{a, 0}, DevicePointer{b, 0}});
+  plan_.steps.emplace_back(CopyStep{{b, 0}, {a, 8}, 4, 4});
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kCompleted) << run.reason;
+  const auto values = ValuesOf<int>(run.buffers[0]);
+  EXPECT_EQ(values[0], 7);  // copied over
+  EXPECT_EQ(values[63], 0x01010101 + 68);
+}
+
+TEST_F(EmulatorDevice, FaultsOnTransfersThatLeaveTheirBuffers) {
+  Build(kScale, {"scale"});
+  const int b = AddOutput("b", 64);
+  plan_.steps = {MemsetStep{{b, 32}, 0, 64, 7}};
+  RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kFault);
+  EXPECT_THAT(run.reason, HasSubstr("out of bounds at line 7"));
+  plan_.steps = {CopyStep{{b, 0}, {b, 0}, uint64_t{1} << 60, 8}};
+  run = Run();
+  EXPECT_EQ(run.status, RunStatus::kFault);
+  EXPECT_THAT(run.reason, HasSubstr("line 8"));
+  plan_.steps = {UploadStep{{-1, 0}, std::vector<std::byte>(4), 9}};
+  EXPECT_EQ(Run().status, RunStatus::kFault);
+}
+
+TEST_F(EmulatorDevice, AnswersAnInvalidLaunchWithAFaultThatNamesTheLine) {
+  MakeScale(1000, 1000);
+  std::get<KernelLaunch>(plan_.steps[0]).block = {2048, 1, 1};
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kFault);
+  EXPECT_THAT(run.reason, HasSubstr("launch of scale at line 100 is invalid"));
+  EXPECT_THAT(run.reason, HasSubstr("2048 threads"));
+  EXPECT_EQ(Time().status, RunStatus::kFault);
+}
+
+TEST_F(EmulatorDevice, NeedsTheAttributeForMuchDynamicSharedMemory) {
+  Build(
+      "extern \"C\" __global__ void k(float* y) {\n"
+      "  extern __shared__ float tile[];\n"
+      "  tile[threadIdx.x * 500] = threadIdx.x;\n"
+      "  __syncthreads();\n"
+      "  y[threadIdx.x] = tile[(31 - threadIdx.x) * 500];\n}\n",
+      {"k"});
+  const int y = AddOutput("y", 128);
+  AddLaunch("k", {}, {32, 1, 1}, {DevicePointer{y, 0}}).dynamic_shared_bytes = 64000;
+  EXPECT_THAT(Run().reason, HasSubstr("dynamic shared memory"));
+  plan_.steps.insert(plan_.steps.begin(),
+                     AttributeStep{"k", "MaxDynamicSharedMemorySize", 64000, 1});
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kCompleted) << run.reason;
+  EXPECT_EQ(ValuesOf<float>(run.buffers[0])[0], 31.0F);
+  plan_.steps[0] = AttributeStep{"k", "MaxDynamicSharedMemorySize", 300000, 1};
+  EXPECT_THAT(Run().reason, HasSubstr("cudaFuncSetAttribute"));
+}
+
+TEST_F(EmulatorDevice, StopsAtTheStepLimit) {
+  Build("extern \"C\" __global__ void k(int* x) { while (x[0] == 0) x[1] += 1; }", {"k"});
+  const int x = AddBuffer("x", BufferOf(std::vector<int>(2, 0)));
+  AddLaunch("k", {}, {32, 1, 1}, {DevicePointer{x, 0}});
+  RunRequest request = Request();
+  request.step_limit = 100'000;
+  const auto run = device_->Run(request);
+  ASSERT_TRUE(run.has_value());
+  EXPECT_EQ(run->status, RunStatus::kTimedOut);
+  EXPECT_THAT(run->reason, HasSubstr("launched at line 100"));
+}
+
+TEST_F(EmulatorDevice, KeepsWhatTheKernelPrints) {
+  Build("extern \"C\" __global__ void k(int n) { if (threadIdx.x == 3) printf(\"n=%d\\n\", n); }",
+        {"k"});
+  AddLaunch("k", {}, {32, 1, 1}, {BytesOfValue(7)});
+  EXPECT_EQ(Run().printed, "n=7\n");
+}
+
+TEST_F(EmulatorDevice, RefusesRequestsThatDoNotFitTheirPlan) {
+  MakeScale(100, 100);
+  RunRequest request = Request();
+  request.buffers.pop_back();
+  auto run = device_->Run(request);
+  ASSERT_FALSE(run.has_value());
+  EXPECT_EQ(run.error().code(), ErrorCode::kInvalidArgument);
+  request = Request();
+  request.buffers[0].bytes.pop_back();
+  run = device_->Run(request);
+  ASSERT_FALSE(run.has_value());
+  EXPECT_THAT(run.error().message(), HasSubstr("buffer x has 399 bytes"));
+  std::get<KernelLaunch>(plan_.steps[0]).kernel = "other";
+  run = device_->Run(Request());
+  ASSERT_FALSE(run.has_value());
+  EXPECT_EQ(run.error().code(), ErrorCode::kInternal);
+}
+
+TEST_F(EmulatorDevice, RunsConcurrentCalls) {
+  MakeScale(1000, 1000);
+  std::vector<std::thread> threads;
+  std::vector<int> good(4, 0);
+  for (size_t i = 0; i < good.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const auto run = device_->Run(Request(CheckLevel::kFull));
+      good[i] = run.has_value() && run->status == RunStatus::kCompleted &&
+                ValuesOf<float>(run->buffers[1])[999] == 1998.0F;
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_THAT(good, ::testing::Each(1));
+}
+
+TEST_F(EmulatorDevice, PredictsATimeWithItsErrorAndCountsOnTheWay) {
+  MakeScale(1 << 16, 1 << 16);
+  const TimeOutcome time = Time();
+  EXPECT_EQ(time.status, RunStatus::kCompleted) << time.reason;
+  EXPECT_EQ(time.timing.kind, TimingKind::kPredicted);
+  EXPECT_EQ(time.timing.clock, "H200 time model");
+  EXPECT_GT(time.timing.median_s, 1e-6);
+  EXPECT_LT(time.timing.median_s, 20e-6);
+  EXPECT_NEAR(time.timing.high_s / time.timing.median_s, device_->Info().prediction_error_factor,
+              1e-9);
+  EXPECT_LT(time.timing.low_s, time.timing.median_s);
+  const Profile& profile = time.profile;
+  EXPECT_EQ(profile.source, ProfileSource::kEmulator);
+  EXPECT_EQ(profile.sampled_ratio, 1);
+  EXPECT_EQ(profile.Get(metric::kGlobalLoadRequests), 2048);
+  EXPECT_EQ(profile.Get(metric::kGlobalLoadSectors), 8192);
+  EXPECT_EQ(profile.Get(metric::kGlobalLoadSectorsPerRequest), 4);
+  EXPECT_EQ(profile.Get(metric::kDramReadBytes), 4 << 16);
+  EXPECT_EQ(profile.Get(metric::kDramWriteBytes), 4 << 16);
+  EXPECT_EQ(profile.Get(metric::kBlocks), 512);
+  EXPECT_GT(*profile.Get(metric::kTheoreticalOccupancy), 0.9);
+}
+
+TEST_F(EmulatorDevice, SamplesABigGridToTheSameCounts) {
+  MakeScale(1 << 23, 1 << 23);
+  const TimeOutcome sampled = Time();
+  ASSERT_EQ(sampled.status, RunStatus::kCompleted) << sampled.reason;
+  EXPECT_LT(sampled.profile.sampled_ratio, 0.5);
+  const double requests = (1 << 23) / 32.0;
+  EXPECT_NEAR(*sampled.profile.Get(metric::kGlobalLoadRequests), requests, requests * 1e-3);
+  const double bytes = 4.0 * (1 << 23);
+  EXPECT_NEAR(*sampled.profile.Get(metric::kDramReadBytes), bytes, bytes * 1e-2);
+  EXPECT_NEAR(*sampled.profile.Get(metric::kDramWriteBytes), bytes, bytes * 1e-2);
+}
+
+TEST_F(EmulatorDevice, DoesNotSampleBlocksThatWaitForEachOther) {
+  // Decoupled look-back in small: each block adds what the one before it published.
+  Build(
+      "extern \"C\" __global__ void k(volatile int* flag, int* y, int rounds) {\n"
+      "  if (threadIdx.x == 0) {\n"
+      "    int before = 0;\n"
+      "    if (blockIdx.x > 0) while ((before = flag[blockIdx.x - 1]) == 0) {}\n"
+      "    flag[blockIdx.x] = before + 1;\n"
+      "    y[blockIdx.x] = before;\n"
+      "  }\n"
+      "}\n",
+      {"k"});
+  const int flag = AddBuffer("flag", BufferOf(std::vector<int>(4096, 0)));
+  const int y = AddOutput("y", 4096 * 4);
+  AddLaunch("k", {4096, 1, 1}, {128, 1, 1},
+            {DevicePointer{flag, 0}, DevicePointer{y, 0}, BytesOfValue(1)});
+  const TimeOutcome time = Time();
+  EXPECT_EQ(time.status, RunStatus::kCompleted) << time.reason;
+  EXPECT_EQ(time.profile.sampled_ratio, 1);
+}
+
+TEST_F(EmulatorDevice, RunsInFullWhatSteersALaterLaunch) {
+  // The second kernel loops as often as the first one's data says: poison would mean for ever.
+  Build(
+      "extern \"C\" __global__ void fill(int* n) { n[blockIdx.x * blockDim.x + threadIdx.x] = 3; "
+      "}\n"
+      "extern \"C\" __global__ void spin(const int* n, int* y) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;\n"
+      "  for (int j = 0; j != n[i]; ++j) sum += n[(i + j) & 1023];\n"
+      "  y[i] = sum;\n"
+      "}\n",
+      {"fill", "spin"});
+  constexpr uint64_t kCount = uint64_t{1} << 22;
+  const int n = AddScratch("n", kCount * 4);
+  const int y = AddOutput("y", kCount * 4);
+  AddLaunch("fill", {kCount / 256, 1, 1}, {256, 1, 1}, {DevicePointer{n, 0}});
+  AddLaunch("spin", {kCount / 256, 1, 1}, {256, 1, 1}, {DevicePointer{n, 0}, DevicePointer{y, 0}});
+  const TimeOutcome time = Time();
+  EXPECT_EQ(time.status, RunStatus::kCompleted) << time.reason;
+}
+
+TEST(MakeEmulatorDevice, RefusesAnUnknownModelAndNoThreads) {
+  EmulatorOptions options;
+  options.model = "abacus";
+  auto device = MakeEmulatorDevice(options);
+  ASSERT_FALSE(device.has_value());
+  EXPECT_EQ(device.error().code(), ErrorCode::kNotFound);
+  options = {};
+  options.threads = 0;
+  EXPECT_FALSE(MakeEmulatorDevice(options).has_value());
+}
+
+TEST(MakeEmulatorDevice, KnowsItsModel) {
+  EmulatorOptions options;
+  options.model = "a100";
+  auto device = MakeEmulatorDevice(options);
+  ASSERT_TRUE(device.has_value());
+  EXPECT_EQ((*device)->Info().name, "A100 (emulated)");
+  EXPECT_EQ((*device)->Info().architecture, "sm_80");
+  EXPECT_FALSE((*device)->Info().capabilities.measures_time);
+  EXPECT_TRUE((*device)->Info().capabilities.checks_memory);
+}
+
+}  // namespace
+}  // namespace optiml

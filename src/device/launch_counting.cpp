@@ -1,0 +1,210 @@
+#include "device/launch_counting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "device/block_sampling.h"
+#include "device/occupancy.h"
+
+namespace optiml {
+namespace {
+
+// A sample has at least this many blocks, however long they are: one cold and one warm.
+constexpr uint64_t kMinSampleBlocks = 2;
+// A launch is executed in full, without a look at one of its blocks first, when its text run
+// through once by every thread stays below this many budgets; it may then take as many.
+constexpr uint64_t kBudgetsBeforePilot = 2;
+// Of the budget, the second half of the sample is run once and the first half twice: see
+// Extrapolated().
+constexpr uint64_t kRunsPerSample = 3;
+constexpr uint64_t kSamplesPerRuns = 2;
+// What a plan's launches leave in L2 for each other: the share of L2 that its buffers may take.
+constexpr double kL2ShareKept = 0.7;
+
+ptx::CacheModel CacheFor(const BlockShape& block, uint64_t blocks,
+                         const DeviceDescription& device) {
+  // Blocks run one after another in the emulator but share L1 on a GPU: each gets its part of what
+  // shared memory leaves.
+  const auto fit = static_cast<uint64_t>(OccupancyOf(block, device).blocks);
+  const auto sms = static_cast<uint64_t>(device.multiprocessors);
+  const uint64_t resident = std::clamp<uint64_t>((blocks + sms - 1) / sms, 1, fit);
+  const uint64_t shared = resident * (block.shared_bytes + device.shared_bytes_reserved);
+  ptx::CacheModel cache;
+  cache.enabled = true;
+  cache.sms = static_cast<uint32_t>(sms);
+  cache.l1_bytes = (device.l1_bytes - std::min(shared, device.l1_bytes)) / resident;
+  cache.l2_bytes = device.l2_bytes;
+  return cache;
+}
+
+// One launch, executed as often as its counting needs.
+class Counting {
+ public:
+  Counting(const PreparedLaunch& prepared, const DeviceDescription& device, PlanMemory& memory)
+      : request_(prepared.request), memory_(memory) {
+    const uint64_t blocks = prepared.request.grid.Count();
+    request_.threads = 1;  // the cache model's hits, so the prediction, must not depend on timing
+    request_.counters = true;
+    request_.cache = CacheFor(prepared.block, blocks, device);
+    counted_.work.block = prepared.block;
+    counted_.work.blocks = blocks;
+    counted_.work.atomic_addresses = memory.writable_bytes() / 4;
+  }
+
+  const ptx::LaunchRequest& request() const { return request_; }
+  uint64_t blocks() const { return counted_.work.blocks; }
+  CountedLaunch Take() { return std::move(counted_); }
+  CountedLaunch& counted() { return counted_; }
+
+  // Runs these blocks (none: all) and notes how it ended. Counters only with `count`.
+  ptx::LaunchOutcome Run(std::vector<uint64_t> sample, uint64_t limit, bool count) {
+    request_.block_sample = std::move(sample);
+    request_.step_limit = limit;
+    request_.counters = count;
+    request_.cache.enabled = count;
+    ptx::LaunchOutcome outcome = ptx::Launch(request_, memory_.memory());
+    counted_.status = RunStatusOf(outcome.status);
+    counted_.reason.clear();
+    if (outcome.status != ptx::LaunchStatus::kCompleted) {
+      counted_.reason = outcome.status == ptx::LaunchStatus::kFault && !outcome.findings.empty()
+                            ? FindingText(outcome.findings.front())
+                            : outcome.message;
+    }
+    return outcome;
+  }
+  bool completed() const { return counted_.status == RunStatus::kCompleted; }
+
+  void Count(const ptx::Counters& whole, uint64_t blocks_run) {
+    counted_.work.counters = whole;
+    counted_.work.blocks_run = blocks_run;
+  }
+
+ private:
+  ptx::LaunchRequest request_;
+  PlanMemory& memory_;
+  CountedLaunch counted_;
+};
+
+void CountInFull(Counting& counting, uint64_t limit, const BlockDependence& facts) {
+  const ptx::LaunchOutcome outcome = counting.Run({}, limit, true);
+  if (outcome.status == ptx::LaunchStatus::kStepLimit) {
+    counting.counted().reason =
+        fmt::format("{} thread instructions were not enough to count it, and it is not sampled{}",
+                    limit, facts.blocks_depend ? ": " + facts.reason : "");
+  }
+  counting.Count(outcome.counters, outcome.counters.blocks_run);
+}
+
+void CountBySample(Counting& counting, uint64_t instructions_of_block,
+                   const CountingLimits& limits) {
+  const uint64_t wanted =
+      limits.sample_budget / kRunsPerSample * kSamplesPerRuns / instructions_of_block;
+  const std::vector<uint64_t> sample =
+      ChooseBlocks(counting.blocks(), std::clamp(wanted, kMinSampleBlocks, counting.blocks()));
+  std::vector<uint64_t> first(sample.begin(),
+                              sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2));
+  const ptx::LaunchOutcome half = counting.Run(std::move(first), limits.step_limit, true);
+  if (!counting.completed()) {
+    return;
+  }
+  const ptx::LaunchOutcome all = counting.Run(sample, limits.step_limit, true);
+  counting.Count(Extrapolated(half.counters, all.counters), all.counters.blocks_run);
+}
+
+// Buffers that a launch is given.
+std::vector<int> BuffersOf(const KernelLaunch& launch) {
+  std::vector<int> buffers;
+  for (const KernelArgument& argument : launch.arguments) {
+    if (const auto* pointer = std::get_if<DevicePointer>(&argument)) {
+      buffers.push_back(pointer->buffer);
+    }
+  }
+  return buffers;
+}
+
+bool ShareABuffer(const KernelLaunch& a, const KernelLaunch& b) {
+  const std::vector<int> of_b = BuffersOf(b);
+  const std::vector<int> of_a = BuffersOf(a);
+  return std::any_of(of_a.begin(), of_a.end(), [&](int buffer) {
+    return std::find(of_b.begin(), of_b.end(), buffer) != of_b.end();
+  });
+}
+
+void TakeFrom(uint64_t& left, uint64_t& bytes) {
+  bytes = std::min(bytes, left);
+  left -= bytes;
+}
+
+}  // namespace
+
+CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& limits,
+                          const DeviceDescription& device, PlanMemory& memory) {
+  Counting counting(prepared, device, memory);
+  const BlockDependence facts =
+      AnalyseDependence(*prepared.request.module, prepared.request.kernel);
+  if (!limits.may_sample || facts.blocks_depend || counting.blocks() <= kMinSampleBlocks) {
+    CountInFull(counting, std::min(limits.step_limit, limits.full_run_limit), facts);
+    return counting.Take();
+  }
+  uint64_t instructions_of_block = 0;
+  const uint64_t text_once = facts.instructions * prepared.block.threads;
+  if (text_once < kBudgetsBeforePilot * limits.sample_budget / counting.blocks()) {
+    const ptx::LaunchOutcome outcome = counting.Run(
+        {}, std::min(limits.step_limit, kBudgetsBeforePilot * limits.sample_budget), true);
+    if (outcome.status != ptx::LaunchStatus::kStepLimit) {
+      counting.Count(outcome.counters, outcome.counters.blocks_run);
+      return counting.Take();
+    }
+    if (outcome.counters.blocks_run > 0) {
+      instructions_of_block = outcome.counters.thread_instructions / outcome.counters.blocks_run;
+    }
+  }
+  counting.counted().sampled = true;
+  if (instructions_of_block == 0) {
+    const ptx::LaunchOutcome pilot =
+        counting.Run({counting.blocks() / 2}, limits.step_limit, false);
+    if (!counting.completed()) {
+      return counting.Take();
+    }
+    instructions_of_block = std::max<uint64_t>(pilot.counters.thread_instructions, 1);
+  }
+  CountBySample(counting, instructions_of_block, limits);
+  return counting.Take();
+}
+
+bool SteersLaterLaunch(const LaunchPlan& plan, size_t step, const Artifact& artifact,
+                       const ptx::Module& module) {
+  const auto& launch = std::get<KernelLaunch>(plan.steps[step]);
+  for (size_t i = step + 1; i < plan.steps.size(); ++i) {
+    const auto* later = std::get_if<KernelLaunch>(&plan.steps[i]);
+    if (later == nullptr || !ShareABuffer(launch, *later)) {
+      continue;
+    }
+    const KernelResources* resources = artifact.FindKernel(later->kernel);
+    if (resources != nullptr && module.FindKernel(resources->lowered_name) != nullptr &&
+        AnalyseDependence(module, resources->lowered_name).data_steers) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TrafficLedger::TrafficLedger(const PlanMemory& memory, const DeviceDescription& device)
+    : applies_(static_cast<double>(memory.total_bytes()) <=
+               kL2ShareKept * static_cast<double>(device.l2_bytes)),
+      reads_left_(memory.total_bytes()),
+      writes_left_(memory.writable_bytes()) {}
+
+void TrafficLedger::Settle(ptx::Counters& counters) {
+  if (applies_) {
+    TakeFrom(reads_left_, counters.dram_read_bytes);
+    TakeFrom(writes_left_, counters.dram_write_bytes);
+    TakeFrom(writes_left_, counters.l2_dirty_bytes_at_end);
+  }
+}
+
+}  // namespace optiml

@@ -1,0 +1,60 @@
+#ifndef OPTIML_DEVICE_LAUNCH_COUNTING_H_
+#define OPTIML_DEVICE_LAUNCH_COUNTING_H_
+
+// Counting a launch for its time: in full when it is small or must not be sampled, else by a sample
+// of its blocks, with the cache model on.
+
+#include <cstdint>
+#include <string>
+
+#include "core/artifact.h"
+#include "core/launch_plan.h"
+#include "device/device.h"
+#include "device/device_description.h"
+#include "device/plan_launch.h"
+#include "device/plan_memory.h"
+#include "device/time_model.h"
+#include "ptx/module.h"
+
+namespace optiml {
+
+struct CountingLimits {
+  bool may_sample = true;
+  uint64_t sample_budget = 0;   // thread instructions of a sample
+  uint64_t full_run_limit = 0;  // of a launch that must not be sampled
+  uint64_t step_limit = 0;      // of the request; of each execution
+};
+
+struct CountedLaunch {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;  // when not completed; without the launch's name
+  LaunchWork work;
+  bool sampled = false;  // the memory does not hold the launch's results
+};
+
+// REQUIRES: the launch was prepared without a refusal
+CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& limits,
+                          const DeviceDescription& device, PlanMemory& memory);
+
+// Whether a later launch of the plan takes a path that depends on data which the launch of `step`
+// may write: then it must write all of it.
+bool SteersLaterLaunch(const LaunchPlan& plan, size_t step, const Artifact& artifact,
+                       const ptx::Module& module);
+
+// Traffic with device memory of a plan whose buffers stay in L2 between its launches: what was
+// fetched, or will be written back, once is not so again. Does nothing for plans whose buffers do
+// not fit.
+class TrafficLedger {
+ public:
+  TrafficLedger(const PlanMemory& memory, const DeviceDescription& device);
+  void Settle(ptx::Counters& counters);
+
+ private:
+  bool applies_;
+  uint64_t reads_left_;
+  uint64_t writes_left_;
+};
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_LAUNCH_COUNTING_H_

@@ -1,0 +1,157 @@
+#include "device/plan_memory.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace optiml {
+namespace {
+
+// Of buffers that the launcher allocates itself; those of arguments say theirs.
+constexpr uint8_t kScratchPoison = 0xA5;
+
+Finding OutOfBounds(const char* what, int line, const std::string& detail) {
+  Finding finding;
+  finding.kind = "out of bounds";
+  finding.detail = fmt::format("{}: {}", what, detail);
+  finding.line = line;
+  return finding;
+}
+
+}  // namespace
+
+Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
+  PlanMemory made;
+  size_t next = 0;
+  for (size_t i = 0; i < request.plan->buffers.size(); ++i) {
+    const PlanBuffer& buffer = request.plan->buffers[i];
+    const BufferContents* contents = nullptr;
+    if (buffer.argument >= 0) {
+      if (next >= request.buffers.size()) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("the plan has more argument buffers than the {} that were given",
+                                 request.buffers.size()));
+      }
+      contents = &request.buffers[next++];
+      made.arguments_.push_back(i);
+      if (!contents->bytes.empty() && contents->bytes.size() != buffer.size_bytes) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("buffer {} has {} bytes, the plan says {}", buffer.name,
+                                 contents->bytes.size(), buffer.size_bytes));
+      }
+    }
+    const uint32_t element_bytes = contents == nullptr ? 1 : contents->element_bytes;
+    auto address = made.memory_.TryAllocate(buffer.name, buffer.size_bytes, element_bytes);
+    if (!address.has_value()) {
+      return std::move(address).error();
+    }
+    made.addresses_.push_back(*address);
+    made.total_bytes_ += buffer.size_bytes;
+    if (contents != nullptr && !contents->bytes.empty()) {
+      OPTIML_TRY(made.memory_.Write(*address, contents->bytes));
+    } else {
+      OPTIML_TRY(made.memory_.Fill(*address, buffer.size_bytes,
+                                   contents == nullptr ? kScratchPoison : contents->poison));
+      made.memory_.MarkUninitialised(*address);
+    }
+    if (contents != nullptr && contents->read_only) {
+      made.memory_.SetReadOnly(*address, true);
+    } else {
+      made.writable_bytes_ += buffer.size_bytes;
+    }
+  }
+  if (next != request.buffers.size()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} buffers were given, the plan has {} argument buffers",
+                             request.buffers.size(), next));
+  }
+  return made;
+}
+
+uint64_t PlanMemory::Address(const DevicePointer& pointer) const {
+  if (pointer.buffer < 0) {
+    return static_cast<uint64_t>(pointer.offset_bytes);
+  }
+  OPTIML_CHECK(static_cast<size_t>(pointer.buffer) < addresses_.size(),
+               "a plan's pointers are in it");
+  return addresses_[static_cast<size_t>(pointer.buffer)] +
+         static_cast<uint64_t>(pointer.offset_bytes);
+}
+
+std::optional<Finding> PlanMemory::CheckWrite(uint64_t address, const char* what, int line) const {
+  const ptx::Allocation* allocation = memory_.Find(address);
+  if (allocation != nullptr && allocation->read_only) {
+    Finding finding;
+    finding.kind = "read-only violation";
+    finding.detail = fmt::format("{} writes {}, an input", what, allocation->name);
+    finding.line = line;
+    return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> PlanMemory::Apply(const MemsetStep& step) {
+  const uint64_t address = Address(step.destination);
+  if (auto finding = CheckWrite(address, "memset", step.line)) {
+    return finding;
+  }
+  if (step.size_bytes == 0) {
+    return std::nullopt;
+  }
+  if (const auto done = memory_.Fill(address, step.size_bytes, step.value); !done.has_value()) {
+    return OutOfBounds("memset", step.line, done.error().message());
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> PlanMemory::Apply(const CopyStep& step) {
+  const uint64_t address = Address(step.destination);
+  if (auto finding = CheckWrite(address, "copy", step.line)) {
+    return finding;
+  }
+  // The size comes from the candidate: look before anything is allocated for it.
+  const uint64_t source = Address(step.source);
+  const ptx::Allocation* from = memory_.Find(source);
+  if (step.size_bytes == 0) {
+    return std::nullopt;
+  }
+  if (from == nullptr || step.size_bytes > from->address + from->bytes - source) {
+    return OutOfBounds("copy", step.line,
+                       fmt::format("{} bytes from {}", step.size_bytes, memory_.NameOf(source)));
+  }
+  std::vector<std::byte> bytes(step.size_bytes);
+  if (const auto done = memory_.Read(source, bytes); !done.has_value()) {
+    return OutOfBounds("copy", step.line, done.error().message());
+  }
+  if (const auto done = memory_.Write(address, bytes); !done.has_value()) {
+    return OutOfBounds("copy", step.line, done.error().message());
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> PlanMemory::Apply(const UploadStep& step) {
+  const uint64_t address = Address(step.destination);
+  if (auto finding = CheckWrite(address, "upload", step.line)) {
+    return finding;
+  }
+  if (step.bytes.empty()) {
+    return std::nullopt;
+  }
+  if (const auto done = memory_.Write(address, step.bytes); !done.has_value()) {
+    return OutOfBounds("upload", step.line, done.error().message());
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<std::byte>> PlanMemory::ArgumentContents() const {
+  std::vector<std::vector<std::byte>> contents;
+  for (const size_t i : arguments_) {
+    const auto bytes = memory_.Bytes(addresses_[i]);
+    contents.emplace_back(bytes.begin(), bytes.end());
+  }
+  return contents;
+}
+
+}  // namespace optiml

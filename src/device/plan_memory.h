@@ -1,0 +1,58 @@
+#ifndef OPTIML_DEVICE_PLAN_MEMORY_H_
+#define OPTIML_DEVICE_PLAN_MEMORY_H_
+
+// PlanMemory: emulated memory with the buffers of a plan in it, and the plan's steps that only move
+// bytes. Between buffers lie unmapped addresses (ptx/memory.h), so an access past an end faults.
+//
+// Not thread safe.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/evaluation.h"
+#include "device/device.h"
+#include "ptx/memory.h"
+
+namespace optiml {
+
+class PlanMemory {
+ public:
+  // Allocates and fills every buffer; buffers without contents hold poison and count as
+  // uninitialised. Fails with kInvalidArgument when the request's buffers do not fit its plan or
+  // the host has no room.
+  static Result<PlanMemory> Make(const RunRequest& request);
+
+  ptx::DeviceMemory& memory() { return memory_; }
+
+  // The device address; the null pointer for buffer -1.
+  uint64_t Address(const DevicePointer& pointer) const;
+
+  // Each returns a Finding when the step leaves its buffer or writes a read-only one.
+  std::optional<Finding> Apply(const MemsetStep& step);
+  std::optional<Finding> Apply(const CopyStep& step);
+  std::optional<Finding> Apply(const UploadStep& step);
+
+  // Contents of the argument buffers, in the request's order.
+  std::vector<std::vector<std::byte>> ArgumentContents() const;
+
+  // Bytes of all buffers, and of those that are not read only.
+  uint64_t total_bytes() const { return total_bytes_; }
+  uint64_t writable_bytes() const { return writable_bytes_; }
+
+ private:
+  PlanMemory() = default;
+  std::optional<Finding> CheckWrite(uint64_t address, const char* what, int line) const;
+
+  ptx::DeviceMemory memory_;
+  std::vector<uint64_t> addresses_;  // by buffer of the plan
+  std::vector<size_t> arguments_;    // buffers that belong to arguments, in order
+  uint64_t total_bytes_ = 0;
+  uint64_t writable_bytes_ = 0;
+};
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_PLAN_MEMORY_H_

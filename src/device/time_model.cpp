@@ -1,0 +1,238 @@
+#include "device/time_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/check.h"
+
+namespace optiml {
+namespace {
+
+using ptx::InstructionClass;
+
+// Machine instructions that ptxas makes of one PTX instruction of a class, on average over the SASS
+// of the examples: moves and address conversions mostly vanish, 64-bit integers need two halves
+// (but address arithmetic is folded into the accesses), divisions are sequences.
+double MachineInstructions(InstructionClass instruction_class) {
+  switch (instruction_class) {
+    case InstructionClass::kMove:
+      return 0.25;
+    case InstructionClass::kLoadConst:
+      return 0.25;  // an operand of its user
+    case InstructionClass::kInteger:
+      return 0.8;  // shift-and-add and multiply-and-add fuse
+    case InstructionClass::kInteger64:
+      return 1.2;
+    case InstructionClass::kSpecialFunction:
+      return 1.5;  // range checks around ex2, rsqrt
+    case InstructionClass::kDivision:
+      return 10;
+    default:
+      return 1;
+  }
+}
+
+// A request to L1 has at most four sectors of one line a wavefront. Below this share of used bytes
+// the lanes are in lines of their own.
+constexpr double kDenseShare = 0.5;
+constexpr double kScatteredShare = 0.125;
+constexpr double kSectorsPerWavefront = 4;
+
+// Shared loads of a warp that are in flight together: unrolled tile loops.
+constexpr double kSharedLoadsInFlight = 4;
+// Global loads in flight when the emulator did not tell.
+constexpr double kDefaultLoadsInFlight = 4;
+// Chains of special functions overlap with each other about this far.
+constexpr double kSpecialInFlight = 2;
+// A transfer engine of our own executor: reads and writes at the achievable rate.
+constexpr double kMinTransferSeconds = 1e-9;
+
+double WarpCount(const ptx::Counters& c, InstructionClass instruction_class) {
+  return static_cast<double>(c.warp_by_class[static_cast<size_t>(instruction_class)]);
+}
+
+double D(uint64_t count) {
+  return static_cast<double>(count);
+}
+
+// Clocks of the load-store path for one kind of global access.
+double GlobalWavefronts(const ptx::RequestCounts& access, const DeviceDescription& device) {
+  if (access.requests == 0 || access.sectors == 0) {
+    return 0;
+  }
+  const double used = D(access.lane_bytes) / (D(access.sectors) * 32);
+  const double dense =
+      std::clamp((used - kScatteredShare) / (kDenseShare - kScatteredShare), 0.0, 1.0);
+  const double per_wavefront = device.scattered_sectors_per_clock +
+                               dense * (kSectorsPerWavefront - device.scattered_sectors_per_clock);
+  return std::max(D(access.requests), D(access.sectors) / per_wavefront);
+}
+
+double IssuedInstructions(const ptx::Counters& c) {
+  double sum = 0;
+  for (size_t i = 0; i < ptx::kInstructionClasses; ++i) {
+    sum += D(c.warp_by_class[i]) * MachineInstructions(static_cast<InstructionClass>(i));
+  }
+  return sum;
+}
+
+double AtomicSeconds(const LaunchWork& work, const DeviceDescription& device) {
+  const ptx::AtomicCounts& atomics = work.counters.global_atomic;
+  if (atomics.requests == 0) {
+    return 0;
+  }
+  const double lanes = D(atomics.lanes);
+  double addresses = DistinctAddresses(D(atomics.serialised) / D(atomics.requests));
+  if (work.atomic_addresses > 0) {
+    addresses = std::min(addresses, D(work.atomic_addresses));
+  }
+  return std::max(lanes / device.atomic_lanes_per_s,
+                  lanes / std::max(addresses, 1.0) / device.same_address_atomics_per_s);
+}
+
+// Clocks from the start of a warp to its end if it never waits for another one.
+double WarpClocks(const ptx::Counters& c, const DeviceDescription& device) {
+  const double warps = std::max(D(c.warps_run), 1.0);
+  const double l1 = c.cache_modelled ? c.L1HitRatio() : 0;
+  const double l2 = c.cache_modelled ? c.L2HitRatio() : 0;
+  const double load_latency =
+      l1 * device.l1_latency + (1 - l1) * (l2 * device.l2_latency + (1 - l2) * device.dram_latency);
+  const double rounds = c.global_load_rounds > 0
+                            ? D(c.global_load_rounds)
+                            : D(c.global_load.requests) / kDefaultLoadsInFlight;
+  const double special =
+      WarpCount(c, InstructionClass::kSpecialFunction) + WarpCount(c, InstructionClass::kDivision);
+  double clocks = IssuedInstructions(c) * device.arithmetic_latency / device.instructions_in_flight;
+  clocks += rounds * load_latency;
+  clocks += D(c.shared_load.requests) * device.shared_latency / kSharedLoadsInFlight;
+  clocks += WarpCount(c, InstructionClass::kWarp) * device.shared_latency;
+  clocks += D(c.local_load.requests) * device.l1_latency / kDefaultLoadsInFlight;
+  clocks += D(c.barriers) * device.barrier_latency;
+  clocks += special * device.special_latency / kSpecialInFlight;
+  clocks += D(c.global_atomic.returning) * device.l2_latency;
+  clocks += D(c.shared_atomic.serialised) * device.shared_atomic_clocks;
+  return clocks / warps;
+}
+
+// Waves as a launch sees them: whole ones while there are few, in the mean of the fraction and the
+// next whole one once blocks end at different times.
+double EffectiveWaves(double waves) {
+  if (waves <= 1) {
+    return 1;
+  }
+  const double whole = std::floor(waves);
+  const double rest = waves - whole;
+  return rest == 0 ? waves : waves + (1 - rest) / whole;
+}
+
+}  // namespace
+
+std::map<std::string, double> LaunchTimes::Parts() const {
+  return {{"dram", dram},       {"l2", l2},           {"global", global},   {"shared", shared},
+          {"l1_fill", l1_fill}, {"issue", issue},     {"fp32", fp32},       {"fp64", fp64},
+          {"fp16", fp16},       {"integer", integer}, {"special", special}, {"atomics", atomics},
+          {"latency", latency}};
+}
+
+double DistinctAddresses(double rounds) {
+  // Expected size of the largest group when 32 lanes draw one of n addresses (by simulation, 20,000
+  // draws each).
+  constexpr double kTable[][2] = {{1, 32},       {2, 18.2},      {4, 11.0},       {8, 7.05},
+                                  {16, 4.83},    {32, 3.53},     {64, 2.72},      {128, 2.23},
+                                  {256, 1.93},   {512, 1.64},    {1024, 1.39},    {2048, 1.22},
+                                  {4096, 1.113}, {16384, 1.029}, {65536, 1.0076}, {1e9, 1.0}};
+  constexpr size_t kRows = std::size(kTable);
+  if (rounds >= kTable[0][1]) {
+    return kTable[0][0];
+  }
+  for (size_t i = 1; i < kRows; ++i) {
+    if (rounds >= kTable[i][1]) {
+      const double share = (rounds - kTable[i][1]) / (kTable[i - 1][1] - kTable[i][1]);
+      return std::exp(share * std::log(kTable[i - 1][0]) + (1 - share) * std::log(kTable[i][0]));
+    }
+  }
+  return kTable[kRows - 1][0];
+}
+
+double PredictTransfer(uint64_t bytes, const DeviceDescription& device) {
+  return std::max(D(bytes) / device.dram_achievable_bytes_per_s, kMinTransferSeconds);
+}
+
+PlanTimes PredictPlan(const PlanWork& work, const DeviceDescription& device) {
+  PlanTimes times;
+  for (const StepWork& step : work) {
+    StepTimes t;
+    t.overhead_s = times.steps.empty() ? device.launch_overhead_s : device.next_launch_overhead_s;
+    if (step.launch.has_value()) {
+      t.launch = PredictLaunch(*step.launch, device);
+    } else {
+      t.transfer_s = PredictTransfer(step.transfer_bytes, device);
+    }
+    times.seconds += t.overhead_s + t.transfer_s + t.launch.total;
+    times.steps.push_back(t);
+  }
+  return times;
+}
+
+LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& device) {
+  OPTIML_CHECK(work.blocks > 0, "a launch has blocks");
+  const ptx::Counters& c = work.counters;
+  LaunchTimes t;
+  t.occupancy = OccupancyOf(work.block, device);
+  OPTIML_CHECK(t.occupancy.blocks > 0, "the launch was checked before");
+  const double blocks = D(work.blocks);
+  const double sms = device.multiprocessors;
+  t.waves = blocks / (sms * t.occupancy.blocks);
+  // The fullest multiprocessor decides: it has this many times the average.
+  const double imbalance = std::ceil(blocks / sms) * sms / blocks;
+  const double sm_clocks_per_s = sms * device.clock_hz;
+  const auto of_sm = [&](double clocks) { return clocks * imbalance / sm_clocks_per_s; };
+
+  t.dram = D(c.dram_read_bytes + c.dram_write_bytes + c.l2_dirty_bytes_at_end) /
+           device.dram_achievable_bytes_per_s;
+  t.l2 = D(c.l2_sectors) * 32 / device.l2_bytes_per_s;
+  t.l1_fill = of_sm(D(c.l2_read_sectors) * 32 / device.l1_fill_bytes_per_clock);
+  const double global_wavefronts =
+      GlobalWavefronts(c.global_load, device) + GlobalWavefronts(c.global_store, device) +
+      GlobalWavefronts(c.local_load, device) + GlobalWavefronts(c.local_store, device);
+  t.global =
+      of_sm(global_wavefronts * device.global_wavefront_clocks / device.l1_wavefronts_per_clock);
+  t.shared = of_sm((D(c.shared_load.wavefronts) + D(c.shared_store.wavefronts)) /
+                       device.l1_wavefronts_per_clock +
+                   D(c.shared_atomic.serialised) * device.shared_atomic_clocks +
+                   WarpCount(c, InstructionClass::kWarp) * 32 / device.shuffle_lanes_per_clock);
+  t.issue = of_sm(IssuedInstructions(c) / device.issued_warps_per_clock +
+                  blocks * device.block_start_clocks);
+  const auto pipe = [&](double warps, double lanes) { return of_sm(warps * 32 / lanes); };
+  t.fp32 =
+      pipe(WarpCount(c, InstructionClass::kFp32Add) + WarpCount(c, InstructionClass::kFp32Mul) +
+               WarpCount(c, InstructionClass::kFp32Fma),
+           device.fp32_lanes_per_clock);
+  t.fp64 = pipe(WarpCount(c, InstructionClass::kFp64), device.fp64_lanes_per_clock);
+  t.fp16 = pipe(WarpCount(c, InstructionClass::kFp16), device.fp16_lanes_per_clock);
+  t.integer = pipe(
+      WarpCount(c, InstructionClass::kInteger) * MachineInstructions(InstructionClass::kInteger) +
+          WarpCount(c, InstructionClass::kInteger64) *
+              MachineInstructions(InstructionClass::kInteger64),
+      device.integer_lanes_per_clock);
+  t.special = pipe(WarpCount(c, InstructionClass::kSpecialFunction) +
+                       WarpCount(c, InstructionClass::kDivision),
+                   device.special_lanes_per_clock) +
+              pipe(WarpCount(c, InstructionClass::kConversion), device.conversion_lanes_per_clock);
+  t.atomics = AtomicSeconds(work, device);
+  t.latency = EffectiveWaves(t.waves) * (WarpClocks(c, device) + device.block_start_clocks) /
+              device.clock_hz;
+
+  double sum = 0;
+  const double p = device.overlap_exponent;
+  // Global and shared accesses share the load-store path, so they add up before the maximum.
+  for (const double part : {t.dram, t.l2, t.global + t.shared, t.l1_fill, t.issue, t.fp32, t.fp64,
+                            t.fp16, t.integer, t.special, t.atomics, t.latency}) {
+    sum += std::pow(part, p);
+  }
+  t.total = std::pow(sum, 1 / p);
+  return t;
+}
+
+}  // namespace optiml

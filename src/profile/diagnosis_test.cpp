@@ -1,0 +1,149 @@
+#include "profile/diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace optiml {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class DiagnoseTest : public ::testing::Test {
+ protected:
+  DiagnoseTest() {
+    device_.dram_bytes_per_s = 4e12;
+    device_.fp32_flops_per_s = 60e12;
+    timing_.median_s = 1e-3;
+    timing_.kind = TimingKind::kMeasured;
+  }
+  void Put(const char* id, double value) { profile_.metrics[id] = {value, "ratio"}; }
+  Diagnosis Result() const { return Diagnose(profile_, timing_, device_, resources_); }
+
+  Profile profile_;
+  Timing timing_;
+  DeviceInfo device_;
+  std::vector<KernelResources> resources_;
+};
+
+TEST_F(DiagnoseTest, KnowsNothingWithoutCounters) {
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kUnknown);
+  EXPECT_THAT(diagnosis.evidence, IsEmpty());
+  EXPECT_EQ(diagnosis.confidence_ratio, 0);
+}
+
+TEST_F(DiagnoseTest, ComputesTheMemoryFractionFromBytesWhenThereIsNoUtilisation) {
+  Put(metric::kDramReadBytes, 2.4e9);
+  Put(metric::kDramWriteBytes, 1.0e9);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kMemory);
+  EXPECT_NEAR(diagnosis.speed_of_light.at("dram"), 0.85, 1e-9);
+  EXPECT_THAT(diagnosis.cause, HasSubstr("device memory"));
+  EXPECT_GT(diagnosis.confidence_ratio, 0.9);
+}
+
+TEST_F(DiagnoseTest, NamesUncoalescedAccesses) {
+  Put(metric::kL2Utilisation, 0.9);
+  Put(metric::kDramUtilisation, 0.2);
+  Put(metric::kGlobalStoreSectorsPerRequest, 32);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kMemory);
+  EXPECT_THAT(diagnosis.cause, HasSubstr("store to addresses far apart"));
+  EXPECT_THAT(diagnosis.evidence,
+              Contains(HasSubstr(std::string(metric::kGlobalStoreSectorsPerRequest) + " is 32")));
+}
+
+TEST_F(DiagnoseTest, NamesBankConflicts) {
+  Put(metric::kL1Utilisation, 0.95);
+  Put(metric::kSharedLoadWavefronts, 1000);
+  Put(metric::kSharedLoadConflicts, 900);
+  EXPECT_THAT(Result().cause, HasSubstr("banks"));
+}
+
+TEST_F(DiagnoseTest, SeesAComputeBound) {
+  Put(metric::kFfmaInstructions, 24e9);  // 48 of 60 GFLOP in 1 ms
+  Put(metric::kDramUtilisation, 0.1);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kCompute);
+  EXPECT_NEAR(diagnosis.speed_of_light.at("fp32"), 0.8, 1e-9);
+  EXPECT_THAT(diagnosis.cause, HasSubstr("fp32"));
+}
+
+TEST_F(DiagnoseTest, TheNearestOfSeveralLimitsWinsWithLessConfidence) {
+  Put(metric::kDramUtilisation, 0.9);
+  const double alone = Result().confidence_ratio;
+  Put(metric::kIssueUtilisation, 0.85);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kMemory);
+  EXPECT_LT(diagnosis.confidence_ratio, alone);
+}
+
+TEST_F(DiagnoseTest, SeesSerialisedAtomics) {
+  Put(metric::kDramUtilisation, 0.1);
+  Put(metric::kAtomicShare, 0.98);
+  Put(metric::kGlobalAtomicLanes, 1e6);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kLatency);
+  EXPECT_THAT(diagnosis.cause, HasSubstr("atomics"));
+  EXPECT_THAT(diagnosis.evidence, Contains(HasSubstr("1e+06")));
+}
+
+TEST_F(DiagnoseTest, SeesLaunchOverhead) {
+  Put(metric::kDramUtilisation, 0.7);
+  Put(metric::kLaunchShare, 0.8);
+  EXPECT_THAT(Result().cause, HasSubstr("starting kernels"));
+}
+
+TEST_F(DiagnoseTest, SeesAGridThatDoesNotFillTheDevice) {
+  Put(metric::kDramUtilisation, 0.1);
+  Put(metric::kWaves, 0.03);
+  Put(metric::kTheoreticalOccupancy, 1);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kOccupancy);
+  EXPECT_THAT(diagnosis.cause, HasSubstr("too few blocks"));
+}
+
+TEST_F(DiagnoseTest, SeesEmptyWarpSlots) {
+  Put(metric::kDramUtilisation, 0.3);
+  Put(metric::kWaves, 20);
+  Put(metric::kTheoreticalOccupancy, 0.25);
+  Put(metric::kRegisters, 200);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kOccupancy);
+  EXPECT_THAT(diagnosis.evidence, Contains(HasSubstr("registers_per_thread is 200")));
+}
+
+TEST_F(DiagnoseTest, CallsTheRestLatency) {
+  Put(metric::kDramUtilisation, 0.3);
+  Put(metric::kWaves, 20);
+  Put(metric::kTheoreticalOccupancy, 1);
+  Put(metric::kLoadsInFlight, 1);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kLatency);
+  EXPECT_THAT(diagnosis.evidence, Contains(HasSubstr("loads_in_flight")));
+  Put(metric::kThreadsPerInstruction, 9);
+  EXPECT_THAT(Result().cause, HasSubstr("diverge"));
+}
+
+TEST_F(DiagnoseTest, ReportsSpills) {
+  Put(metric::kIssueUtilisation, 0.9);
+  KernelResources kernel;
+  kernel.name_expression = "k";
+  kernel.spill_store_bytes = 48;
+  resources_ = {kernel};
+  EXPECT_THAT(Result().evidence, Contains(HasSubstr("k spills registers: 48 bytes")));
+}
+
+TEST_F(DiagnoseTest, TrustsPredictionsLess) {
+  Put(metric::kDramUtilisation, 0.9);
+  const double measured = Result().confidence_ratio;
+  timing_.kind = TimingKind::kPredicted;
+  EXPECT_LT(Result().confidence_ratio, measured);
+  EXPECT_THAT(Result().evidence, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace optiml
