@@ -69,7 +69,6 @@ std::map<std::string, std::string> FormatSessionOptions(const SessionOptions& op
       {"widening-exponent", fmt::format("{}", options.search.widening_exponent)},
       {"virtual-loss", fmt::format("{}", options.search.virtual_loss)},
       {"prior-noise", fmt::format("{}", options.search.prior_noise)},
-      {"prior-noise", fmt::format("{}", options.search.prior_noise)},
       {"max-depth", std::to_string(options.search.max_depth)},
       {"candidates", std::to_string(options.budget.candidates)},
       {"check-seeds", std::to_string(options.verifier.seeds)},
@@ -95,7 +94,6 @@ Result<SessionOptions> ParseSessionOptions(const std::map<std::string, std::stri
   OPTIML_TRY(reader.Number("widening-factor", options.search.widening_factor, 0.0));
   OPTIML_TRY(reader.Number("widening-exponent", options.search.widening_exponent, 0.0));
   OPTIML_TRY(reader.Number("virtual-loss", options.search.virtual_loss, 0.0));
-  OPTIML_TRY(reader.Number("prior-noise", options.search.prior_noise, 0.0));
   OPTIML_TRY(reader.Number("prior-noise", options.search.prior_noise, 0.0));
   OPTIML_TRY(reader.Number("max-depth", options.search.max_depth, 1));
   OPTIML_TRY(reader.Number("candidates", options.budget.candidates, 0));

@@ -131,7 +131,7 @@ Result<void> WriteHeader(Database& database, const RunRecord& header) {
   OPTIML_TRY(database.InsertRow("run", {{"id", header.id.value},
                                         {"task", FormatTaskSnapshot(header.task)},
                                         {"environment", FormatEnvironment(header.environment)},
-                                        {"options", FormatOptions(header.options)},
+                                        {"options", FormatOptionMap(header.options)},
                                         {"source", std::move(source)},
                                         {"task_toml", std::move(toml)}}));
   return WriteState(database, header.state, header.failure);
@@ -305,7 +305,7 @@ class SqliteRunStore : public RunStore {
     record.id = RunId{Text(run[0])};
     OPTIML_ASSIGN(record.task, ParseTaskSnapshot(Text(run[1])));
     OPTIML_ASSIGN(record.environment, ParseEnvironment(Text(run[2])));
-    OPTIML_ASSIGN(record.options, ParseOptions(Text(run[3])));
+    OPTIML_ASSIGN(record.options, ParseOptionMap(Text(run[3])));
     OPTIML_ASSIGN(record.task.source, Blob(run[4]));
     OPTIML_ASSIGN(record.task.task_toml, Blob(run[5]));
     OPTIML_ASSIGN(record.state, ParseRunState(Text(states.front()[1])));

@@ -147,7 +147,7 @@ inline std::string DumpRecord(const RunRecord& record) {
   std::string text = record.id.value + "|" + RunStateName(record.state) + "|" + record.failure +
                      "|" + FormatTaskSnapshot(record.task) + record.task.source +
                      record.task.task_toml + FormatEnvironment(record.environment) +
-                     FormatOptions(record.options);
+                     FormatOptionMap(record.options);
   for (const BatteryRow& row : record.battery) {
     text += "\nbattery " + row.mutant + "|" + row.verdict + "|" + row.detail;
   }

@@ -520,10 +520,10 @@ std::string FormatEnvironment(const EnvironmentSnapshot& environment) {
 Result<EnvironmentSnapshot> ParseEnvironment(std::string_view json) {
   return Parse<EnvironmentSnapshot>(json, "environment");
 }
-std::string FormatOptions(const std::map<std::string, std::string>& options) {
+std::string FormatOptionMap(const std::map<std::string, std::string>& options) {
   return Format(options);
 }
-Result<std::map<std::string, std::string>> ParseOptions(std::string_view json) {
+Result<std::map<std::string, std::string>> ParseOptionMap(std::string_view json) {
   return Parse<std::map<std::string, std::string>>(json, "options");
 }
 std::string FormatResult(const RunResult& result) {

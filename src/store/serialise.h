@@ -41,8 +41,8 @@ Result<TaskSnapshot> ParseTaskSnapshot(std::string_view json);
 std::string FormatEnvironment(const EnvironmentSnapshot& environment);
 Result<EnvironmentSnapshot> ParseEnvironment(std::string_view json);
 
-std::string FormatOptions(const std::map<std::string, std::string>& options);
-Result<std::map<std::string, std::string>> ParseOptions(std::string_view json);
+std::string FormatOptionMap(const std::map<std::string, std::string>& options);
+Result<std::map<std::string, std::string>> ParseOptionMap(std::string_view json);
 
 // Without chain and best_source, which have tables of their own.
 std::string FormatResult(const RunResult& result);
