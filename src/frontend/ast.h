@@ -71,14 +71,14 @@ struct Type {
 
 enum class ExprKind {
   kIntLiteral,     // int_value (also characters, enumerators and folded sizeof)
-  kFloatLiteral,   // float_value; text as spelled ("1e-5f")
+  kFloatLiteral,   // float_value; text as spelled ("1e-5f"; "INFINITY" when it is not finite)
   kBoolLiteral,    // int_value 0 or 1
   kStringLiteral,  // text without quotes
   kNull,
   kVariable,     // variable (see Variable::id), name
   kFunction,     // a function named as a value: function, name (name expression of a kernel)
   kBuiltin,      // name: "threadIdx.x", "blockDim.y", "warpSize"
-  kSubscript,    // operands: base, index
+  kSubscript,    // operands: base (an array without decay, or a pointer), index
   kDereference,  // operands: pointer
   kAddressOf,    // operands: lvalue
   kMember,       // operands: base; name
@@ -88,12 +88,16 @@ enum class ExprKind {
   kAssign,  // op: "=" "+=" "-=" ...; operands: target, value
   kIncrement,    // op: "++x" "x++" "--x" "x--"
   kConditional,  // operands: condition, then, else
-  kCast,         // operands: value; type is the target; is_implicit
+  // operands: value; type is the target; is_implicit. Array decay is one; reading an lvalue and
+  // adding const are none.
+  kCast,
   kCall,        // name (qualified), function (or -1); operands: arguments; text: template arguments
                 // ("<float>" or "")
+                // "operator new[]" (operand: the count; "operator new[]()" sets to zero) and
+                // "operator delete" (operand: the pointer) are calls too
   kMethodCall,  // operands: object, arguments ...; name; function (or -1)
   kConstruct,   // type; operands: arguments (dim3(x, y) has 1 to 3)
-  kInitList,    // operands
+  kInitList,    // operands; what they leave out is zero
   kLaunch,  // name: name expression; function; operands: grid, block, dynamic shared bytes, stream,
             // arguments ...
   kLambda,  // function: its body; operands: the captured variables; op: one character for each, '='

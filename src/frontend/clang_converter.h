@@ -50,6 +50,7 @@ class Converter {
   ast::ExprPtr ConvertLaunch(const clang::CUDAKernelCallExpr* expr);
   ast::ExprPtr ConvertConstruct(const clang::CXXConstructExpr* expr);
   ast::ExprPtr ConvertInitList(const clang::InitListExpr* expr);
+  ast::ExprPtr ConvertNew(const clang::CXXNewExpr* expr);
   ast::ExprPtr ConvertLambda(const clang::LambdaExpr* expr);
   ast::ExprPtr Unsupported(const clang::Expr* expr, const std::string& what);
   ast::ExprPtr FoldCall(const clang::CallExpr* expr);

@@ -216,6 +216,15 @@ ast::ExprPtr Converter::ConvertExpr(const clang::Expr* written) {
       llvm::isa<clang::CXXScalarValueInitExpr>(expr)) {
     return NewExpr(ast::ExprKind::kInitList, expr);  // zero of its type
   }
+  if (const auto* made = llvm::dyn_cast<clang::CXXNewExpr>(expr)) {
+    return ConvertNew(made);
+  }
+  if (const auto* ended = llvm::dyn_cast<clang::CXXDeleteExpr>(expr)) {
+    auto call = NewExpr(ast::ExprKind::kCall, expr);
+    call->name = "operator delete";
+    call->operands = {ConvertExpr(ended->getArgument())};
+    return Finish(call);
+  }
   if (const auto* list = llvm::dyn_cast<clang::CXXStdInitializerListExpr>(expr)) {
     return ConvertExpr(list->getSubExpr());
   }
@@ -600,6 +609,22 @@ ast::ExprPtr Converter::ConvertInitList(const clang::InitListExpr* expr) {
     made->operands.push_back(ConvertExpr(init));
   }
   return Finish(made);
+}
+
+ast::ExprPtr Converter::ConvertNew(const clang::CXXNewExpr* expr) {
+  const bool is_scalar = expr->getAllocatedType()->isScalarType();
+  const auto* list = llvm::dyn_cast_or_null<clang::InitListExpr>(expr->getInitializer());
+  const bool is_zeroed = expr->getInitializer() != nullptr &&
+                         (llvm::isa<clang::ImplicitValueInitExpr>(expr->getInitializer()) ||
+                          (list != nullptr && list->getNumInits() == 0));
+  if (!is_scalar || expr->getNumPlacementArgs() != 0 || !expr->isArray() ||
+      (expr->getInitializer() != nullptr && !is_zeroed)) {
+    return Unsupported(expr, "new");
+  }
+  auto call = NewExpr(ast::ExprKind::kCall, expr);
+  call->name = is_zeroed ? "operator new[]()" : "operator new[]";
+  call->operands = {ConvertExpr(*expr->getArraySize())};
+  return Finish(call);
 }
 
 ast::ExprPtr Converter::ConvertLambda(const clang::LambdaExpr* expr) {

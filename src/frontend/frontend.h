@@ -68,14 +68,23 @@ struct PlanLimits {
 using PlanOutcome = std::variant<LaunchPlan, Refusal>;
 
 // Interprets the launcher on its arguments. Buffers of the plan start with one per buffer argument,
-// in order.
+// in order; those that the launcher allocates follow.
+//
+// Every run starts anew: globals and function statics have their initial values. Streams and events
+// are accepted, and everything is taken in the order in which it is issued. Questions about the
+// device are answered for an H200 wherever the plan will run; occupancy is an upper bound that does
+// not know the registers. printf and the like are ignored. Refused, among others: reading device
+// data back, module variables (cudaMemcpyToSymbol), struct arguments that hold pointers, exit,
+// library calls, an empty grid, leaving a buffer in a memset or copy, using a freed buffer.
 PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
                            const std::vector<LauncherArgument>& arguments,
                            const PlanLimits& limits = {});
 
 // The arguments of a task's launcher for one row of sizes. Scalars that the checks vary come from
 // `scalars` (by name); where a name is absent the task's fixed value, the size, or the fill's first
-// value is taken.
+// value is taken (constant: its value; uniform, randint: the lower end, else 0; zeros: 0; any
+// other: 1). Fails, naming argument and line, on negative extents, byte counts beyond 2^63-1,
+// missing sizes and values that the argument's dtype cannot hold.
 Result<std::vector<LauncherArgument>> BindArguments(
     const KernelTask& task, const SizeBindings& sizes,
     const std::map<std::string, double>& scalars = {});

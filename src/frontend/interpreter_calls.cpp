@@ -190,7 +190,22 @@ bool Interpreter::CallStandard(const ast::Expr& expr, const std::string& name, H
     result = IntegerValue(static_cast<int64_t>(address), expr.type);
     return true;
   }
-  if (name == "free") {
+  if (name.starts_with("operator new[]")) {
+    const uint64_t element = StorageBytes(*expr.type->element);
+    const auto length = static_cast<uint64_t>(EvaluateInteger(operand(0)));
+    uint64_t size = 0;
+    if (__builtin_mul_overflow(length, element, &size)) {
+      Refuse("launcher allocates more host memory than there is");
+    }
+    const uint64_t address = Allocate(size);
+    if (name.ends_with("()")) {
+      HostObject* object = memory_.Find(address, size);
+      std::fill(object->states.begin(), object->states.end(), ByteState::kPlain);
+    }
+    result = IntegerValue(static_cast<int64_t>(address), expr.type);
+    return true;
+  }
+  if (name == "free" || name == "operator delete") {
     const auto address = static_cast<uint64_t>(EvaluateInteger(operand(0)));
     if (address != 0) {
       if (memory_.Find(address, 0) == nullptr || HostMemory::OffsetOf(address) != 0) {

@@ -169,7 +169,8 @@ const Case kPlans[] = {
      "0.f);",
      "launch s grid 255x1x1 block 1x1x1 (y, 0xc7000000)\n"
      "launch s grid 2861x1x1 block 1x1x1 (y, 0x00000000)\n"},
-    {"ShiftAndMask", "int b = 1; while (b < n) b <<= 1; s<<<(b & ~15) / 8, (b ^ n) % 100 | 1>>>(y, 0.f);",
+    {"ShiftAndMask",
+     "int b = 1; while (b < n) b <<= 1; s<<<(b & ~15) / 8, (b ^ n) % 100 | 1>>>(y, 0.f);",
      "launch s grid 128x1x1 block 25x1x1 (y, 0x00000000)\n"},
     {"CompoundInDouble", "int m = 10; m *= 1.55; s<<<m, 1>>>(y, 0.f);",
      "launch s grid 15x1x1 block 1x1x1 (y, 0x00000000)\n"},
@@ -225,6 +226,9 @@ const Case kPlans[] = {
      "int* h = (int*)malloc(4 * sizeof(int)); for (int i = 0; i < 4; i++) h[i] = i * i; s<<<h[3], "
      "1>>>(y, 0.f); free(h);",
      "launch s grid 9x1x1 block 1x1x1 (y, 0x00000000)\n"},
+    {"NewArray",
+     "int* h = new int[n](); h[n - 1] += 7; s<<<h[n - 1] + h[0], 1>>>(y, 0.f); delete[] h;",
+     "launch s grid 7x1x1 block 1x1x1 (y, 0x00000000)\n"},
     {"Vectors",
      "float4 v = make_float4(1.f, 2.f, 3.f, 4.f); int2 d = {n, 5}; s<<<d.y, 1>>>(y, v.z); int3 e; "
      "e.x = 2; s<<<e.x, 1>>>(y, 0);",
@@ -309,8 +313,8 @@ const Case kRefusals[] = {
      "kernel.cu:8: launcher allocates 1099511627776 bytes, more than the 68719476736 allowed"},
     {"WrongKind", "cudaMemcpy(y, x, 4, cudaMemcpyHostToDevice);",
      "kernel.cu:8: a copy's kind does not fit its pointers"},
-    {"NewExpression", "int* h = new int[4]; s<<<1, 1>>>(y, 0.f);",
-     "kernel.cu:8: launcher uses CXXNewExpr, which cannot be traced: new int[4]"},
+    {"NewExpression", "P* h = new P{n, 1.f}; s<<<h->n, 1>>>(y, 0.f);",
+     "kernel.cu:8: launcher uses new, which cannot be traced: new P{n, 1.f}"},
     {"FloatToIntOverflow", "float f = 1e20f; int i = (int)f; s<<<i, 1>>>(y, f);",
      "kernel.cu:8: a value of type float cannot become int here"},
 };

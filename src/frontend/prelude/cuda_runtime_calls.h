@@ -172,6 +172,8 @@ struct cudaLaunchConfig_t {
 #define cudaHostAllocDefault 0x00
 #define cudaMemAttachGlobal 0x01
 #define cudaOccupancyDefault 0x00
+#define cudaCpuDeviceId ((int)-1)
+#define cudaInvalidDeviceId ((int)-2)
 
 // Clang calls this for kernel<<<...>>>.
 extern "C" OPTIML_H unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block,
