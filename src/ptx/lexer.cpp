@@ -1,9 +1,9 @@
 #include "ptx/lexer.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
-
-#include <fmt/format.h>
 
 namespace optiml::ptx {
 namespace {
@@ -23,7 +23,9 @@ std::vector<Token> Tokenise(std::string_view text) {
   tokens.reserve(text.size() / 4);
   int32_t line = 1;
   size_t at = 0;
-  const auto peek = [&](size_t ahead) { return at + ahead < text.size() ? text[at + ahead] : '\0'; };
+  const auto peek = [&](size_t ahead) {
+    return at + ahead < text.size() ? text[at + ahead] : '\0';
+  };
   while (at < text.size()) {
     const char c = text[at];
     if (c == '\n') {
@@ -57,9 +59,10 @@ std::vector<Token> Tokenise(std::string_view text) {
       tokens.push_back({TokenKind::kString, text.substr(start, at - start), line});
       ++at;
     } else if (IsLetter(c) || (c == '.' && IsLetter(peek(1)))) {
+      // A directive ends at the next dot (".reg.b32"), an opcode keeps its modifiers.
       const size_t start = at++;
       while (at < text.size() &&
-             (IsLetter(text[at]) || IsDigit(text[at]) || text[at] == '.' ||
+             (IsLetter(text[at]) || IsDigit(text[at]) || (text[at] == '.' && c != '.') ||
               (text[at] == ':' && peek(1) == ':' && IsLetter(peek(2))) ||
               (text[at] == ':' && text[at - 1] == ':'))) {
         ++at;
@@ -67,10 +70,11 @@ std::vector<Token> Tokenise(std::string_view text) {
       tokens.push_back({TokenKind::kWord, text.substr(start, at - start), line});
     } else if (IsDigit(c)) {
       const size_t start = at++;
-      const bool hexadecimal = c == '0' && at < text.size() && std::string_view("xXfFdD").find(text[at]) != std::string_view::npos;
-      while (at < text.size() &&
-             (IsDigit(text[at]) || IsLetter(text[at]) || text[at] == '.' ||
-              (!hexadecimal && (text[at] == '+' || text[at] == '-') && (text[at - 1] == 'e' || text[at - 1] == 'E')))) {
+      const bool hexadecimal = c == '0' && at < text.size() &&
+                               std::string_view("xXfFdD").find(text[at]) != std::string_view::npos;
+      while (at < text.size() && (IsDigit(text[at]) || IsLetter(text[at]) || text[at] == '.' ||
+                                  (!hexadecimal && (text[at] == '+' || text[at] == '-') &&
+                                   (text[at - 1] == 'e' || text[at - 1] == 'E')))) {
         ++at;
       }
       tokens.push_back({TokenKind::kNumber, text.substr(start, at - start), line});
@@ -78,7 +82,8 @@ std::vector<Token> Tokenise(std::string_view text) {
       tokens.push_back({TokenKind::kPunctuation, text.substr(at, 1), line});
       ++at;
     } else {
-      throw SyntaxError{line, fmt::format("character 0x{:02x} is not PTX", static_cast<unsigned char>(c))};
+      throw SyntaxError{
+          line, fmt::format("character 0x{:02x} is not PTX", static_cast<unsigned char>(c))};
     }
   }
   tokens.push_back({TokenKind::kEnd, {}, line});
@@ -104,7 +109,8 @@ Number ParseNumber(const Token& token) {
       throw fail();
     }
   };
-  if (text.size() > 2 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F' || text[1] == 'd' || text[1] == 'D')) {
+  if (text.size() > 2 && text[0] == '0' &&
+      (text[1] == 'f' || text[1] == 'F' || text[1] == 'd' || text[1] == 'D')) {
     number.is_float = true;
     number.float_bits = (text[1] == 'f' || text[1] == 'F') ? 32 : 64;
     if (text.size() != 2u + number.float_bits / 4u) {

@@ -1,8 +1,8 @@
 #ifndef OPTIML_PTX_LEXER_H_
 #define OPTIML_PTX_LEXER_H_
 
-// Lexer: PTX text as tokens with their lines. Comments vanish. Failures are thrown as SyntaxError and caught in ParsePtx;
-// they do not leave this folder.
+// Lexer: PTX text as tokens with their lines. Comments vanish. Failures are thrown as SyntaxError
+// and caught in ParsePtx; they do not leave this folder.
 
 #include <cstdint>
 #include <string>
@@ -18,10 +18,11 @@ struct SyntaxError {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kWord,       // identifiers, opcodes with their modifiers, directives, registers: "ld.global.f32" ".reg" "%r1" "$L_2"
-  kNumber,     // as written
-  kString,     // without quotes, escapes kept
-  kPunctuation // one character
+  kWord,        // identifiers, opcodes with their modifiers, directives, registers: "ld.global.f32"
+                // ".reg" "%r1" "$L_2"
+  kNumber,      // as written
+  kString,      // without quotes, escapes kept
+  kPunctuation  // one character
 };
 
 struct Token {
@@ -33,8 +34,8 @@ struct Token {
   bool Is(std::string_view word) const { return kind == TokenKind::kWord && text == word; }
 };
 
-// The last token is kEnd. Throws SyntaxError on a character that PTX does not have and on an unended string or comment.
-// The tokens refer to `text`.
+// The last token is kEnd. Throws SyntaxError on a character that PTX does not have and on an
+// unended string or comment. The tokens refer to `text`.
 std::vector<Token> Tokenise(std::string_view text);
 
 struct Number {

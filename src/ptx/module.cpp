@@ -15,10 +15,10 @@ struct TypeFacts {
 
 // In the order of the enumeration.
 constexpr std::array<TypeFacts, 26> kTypes{{
-    {"", 0},    {"pred", 1}, {"b8", 1},   {"b16", 2},   {"b32", 4},  {"b64", 8},    {"b128", 16},
-    {"u8", 1},  {"u16", 2},  {"u32", 4},  {"u64", 8},   {"s8", 1},   {"s16", 2},    {"s32", 4},
-    {"s64", 8}, {"f16", 2},  {"f16x2", 4}, {"bf16", 2}, {"bf16x2", 4}, {"f32", 4},  {"f64", 8},
-    {"tf32", 4}, {"e4m3", 1}, {"e5m2", 1}, {"e4m3x2", 2}, {"e5m2x2", 2},
+    {"", 0},     {"pred", 1}, {"b8", 1},    {"b16", 2},    {"b32", 4},    {"b64", 8}, {"b128", 16},
+    {"u8", 1},   {"u16", 2},  {"u32", 4},   {"u64", 8},    {"s8", 1},     {"s16", 2}, {"s32", 4},
+    {"s64", 8},  {"f16", 2},  {"f16x2", 4}, {"bf16", 2},   {"bf16x2", 4}, {"f32", 4}, {"f64", 8},
+    {"tf32", 4}, {"e4m3", 1}, {"e5m2", 1},  {"e4m3x2", 2}, {"e5m2x2", 2},
 }};
 
 uint64_t NextModuleId() {
@@ -29,7 +29,8 @@ uint64_t NextModuleId() {
 uint64_t SharedBytesOf(const std::vector<Variable>& variables, uint64_t bytes) {
   for (const Variable& variable : variables) {
     if (variable.space == Space::kShared && !variable.is_extern) {
-      bytes = (bytes + variable.alignment - 1) / variable.alignment * variable.alignment + variable.bytes;
+      bytes = (bytes + variable.alignment - 1) / variable.alignment * variable.alignment +
+              variable.bytes;
     }
   }
   return bytes;

@@ -1,10 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "ptx/lexer.h"
 #include "ptx/module.h"
@@ -64,7 +64,8 @@ class Parser {
     if (token.kind == TokenKind::kEnd) {
       throw SyntaxError{token.line, fmt::format("the text ends where {} is expected", expected)};
     }
-    throw SyntaxError{token.line, fmt::format("expected {}, not '{}'", expected, token.text.substr(0, 60))};
+    throw SyntaxError{token.line,
+                      fmt::format("expected {}, not '{}'", expected, token.text.substr(0, 60))};
   }
   void Expect(char c) {
     if (!Peek().Is(c)) {
@@ -559,20 +560,23 @@ class Parser {
     }
     for (const Instruction& instruction : function.instructions) {
       if (instruction.opcode == "bra" || instruction.opcode.starts_with("bra.")) {
-        if (instruction.operands.size() != 1 || instruction.operands[0].kind != OperandKind::kLabel) {
+        if (instruction.operands.size() != 1 ||
+            instruction.operands[0].kind != OperandKind::kLabel) {
           throw SyntaxError{instruction.ptx_line, "branch to an undefined label"};
         }
       }
     }
     for (size_t i = 0; i < function.label_targets.size(); ++i) {
       if (function.label_targets[i] < 0) {
-        throw SyntaxError{Peek().line, fmt::format("label '{}' is not defined in '{}'", function.labels[i], function.name)};
+        throw SyntaxError{Peek().line, fmt::format("label '{}' is not defined in '{}'",
+                                                   function.labels[i], function.name)};
       }
     }
   }
 
   int32_t LabelOf(Function& function, Scope& scope, const std::string& name) {
-    const auto [it, fresh] = scope.labels.try_emplace(name, static_cast<int32_t>(function.labels.size()));
+    const auto [it, fresh] =
+        scope.labels.try_emplace(name, static_cast<int32_t>(function.labels.size()));
     if (fresh) {
       function.labels.push_back(name);
       function.label_targets.push_back(-1);
@@ -602,7 +606,8 @@ class Parser {
     if (function.label_targets[static_cast<size_t>(label)] >= 0) {
       throw SyntaxError{token.line, fmt::format("label '{}' is defined twice", name)};
     }
-    function.label_targets[static_cast<size_t>(label)] = static_cast<int32_t>(function.instructions.size());
+    function.label_targets[static_cast<size_t>(label)] =
+        static_cast<int32_t>(function.instructions.size());
   }
 
   void ParseBodyDirective(Function& function) {
@@ -659,7 +664,8 @@ class Parser {
       throw SyntaxError{Peek().line, "too many registers"};
     }
     scope.registers[name] = static_cast<int32_t>(function.registers.size());
-    function.registers.push_back({scope.number > 0 ? fmt::format("{}@{}", name, scope.number) : name, type});
+    function.registers.push_back(
+        {scope.number > 0 ? fmt::format("{}@{}", name, scope.number) : name, type});
   }
 
   int32_t FindRegister(std::string_view name) const {
@@ -688,7 +694,8 @@ class Parser {
     instruction.ptx_line = Peek().line;
     instruction.opcode = Word("an instruction");
     if (!(instruction.opcode[0] >= 'a' && instruction.opcode[0] <= 'z')) {
-      throw SyntaxError{instruction.ptx_line, fmt::format("'{}' is not an instruction", instruction.opcode)};
+      throw SyntaxError{instruction.ptx_line,
+                        fmt::format("'{}' is not an instruction", instruction.opcode)};
     }
     if (!Peek().Is(';')) {
       do {
@@ -751,7 +758,8 @@ class Parser {
         operand.kind = OperandKind::kImmediate;
         operand.is_float = number.is_float;
         operand.float_bits = number.float_bits;
-        operand.bits = number.is_float ? number.bits ^ (uint64_t{1} << (number.float_bits - 1)) : ~number.bits + 1;
+        operand.bits = number.is_float ? number.bits ^ (uint64_t{1} << (number.float_bits - 1))
+                                       : ~number.bits + 1;
         return operand;
       }
       operand = ParseSimpleOperand(depth + 1);

@@ -1,0 +1,84 @@
+#ifndef OPTIML_PTX_ACCESS_H_
+#define OPTIML_PTX_ACCESS_H_
+
+// The uncommon half of memory accesses: finding the object, patterns of addresses, sector and bank
+// counts, findings. The common half is in ops_memory.cpp, which calls these when its quick tests
+// fail. Internal to ptx/.
+
+#include <cstdint>
+#include <string>
+
+#include "ptx/warp.h"
+
+namespace optiml::ptx {
+
+// One access by some lanes of a warp.
+struct AccessShape {
+  uint32_t bytes = 4;  // of one lane, all elements of a vector together
+  uint32_t mask = 0;
+  bool store = false;
+  bool atomic = false;
+};
+
+// Points the site at the allocation (or shared region) that holds all of [lo, hi); false when none
+// does or a store is not allowed.
+bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store);
+bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi);
+
+// Records the lanes' distances from the first active lane. False when they do not fit 32 bits: the
+// site is left without a pattern.
+bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask);
+
+// Counts of a global access whose pattern is recorded, at `address` of the first active lane.
+uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
+// Fills site.lines for this address.
+void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
+// Wavefronts of a shared access with a recorded pattern; `ideal` is the number without conflicts.
+uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
+                           uint32_t& ideal);
+// Phases (whole, half or quarter warps) with an active lane: the ideal wavefronts of an access
+// without equal addresses.
+uint32_t ActivePhases(uint32_t mask, uint32_t bytes);
+
+// Sends the sectors of [lo, hi) or of the recorded pattern to the cache model.
+void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,
+                const AccessShape& shape);
+void CachePattern(Worker& worker, MemorySite& site, uint64_t address, const AccessShape& shape);
+
+// Ends the kernel: finds the lane that cannot make its access and says why. Returns null.
+const Op* FaultAccess(Warp& warp, const Op* op, Space space, const uint64_t* addresses,
+                      const AccessShape& shape);
+
+// Bits of a bitmap: whether [begin, end) are all set; set them.
+bool BitsSet(const uint64_t* bitmap, uint64_t begin, uint64_t end);
+void SetBits(uint64_t* bitmap, uint64_t begin, uint64_t end, bool parallel);
+
+// A read of bytes never written; goes on.
+void ReportUninitialised(Warp& warp, const Op* op, Space space, uint32_t lane, uint64_t address,
+                         uint32_t bytes);
+
+enum class SharedAccess : uint8_t { kLoad, kStore, kStrong };
+
+// Race check of granules [begin, end) by one lane after the quick test found a tag that is not
+// known to be ordered. `value_equal`: a store that leaves the bytes as they were.
+void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t lane,
+               SharedAccess access, bool value_equal);
+// Two lanes of one store instruction wrote different values to one address.
+void ReportLaneConflict(Warp& warp, const Op* op, uint32_t lane, uint32_t other, uint64_t address);
+
+// Adds a finding about the instruction, unless the same one was reported by the same instruction;
+// `detail` follows "block (..) thread (..): ".
+void Report(Warp& warp, const Op* op, uint32_t lane, const std::string& kind,
+            const std::string& detail);
+// The same, and the kernel ends. Returns null.
+const Op* Fault(Warp& warp, const Op* op, uint32_t lane, const std::string& kind,
+                const std::string& detail);
+
+// "block (1,0,0) thread (33,0,0)"
+std::string WhoText(const Warp& warp, uint32_t lane);
+// "s[12] (byte 48 of shared memory)"
+std::string SharedName(const Warp& warp, uint64_t address);
+
+}  // namespace optiml::ptx
+
+#endif  // OPTIML_PTX_ACCESS_H_

@@ -1,0 +1,90 @@
+#include "ptx/alu.h"
+
+#include <array>
+
+#include "base/check.h"
+
+namespace optiml::ptx {
+
+#define OPTIML_DECLARE_ISA(isa)               \
+  namespace isa {                             \
+  Handler SelectInteger(const AluRequest&);   \
+  Handler SelectFloat(const AluRequest&);     \
+  Handler SelectConvert(const AluRequest&);   \
+  Handler SelectMemory(const MemoryRequest&); \
+  }
+
+#ifdef OPTIML_PTX_HAS_plain
+OPTIML_DECLARE_ISA(plain)
+#endif
+#ifdef OPTIML_PTX_HAS_avx2
+OPTIML_DECLARE_ISA(avx2)
+#endif
+#ifdef OPTIML_PTX_HAS_avx512
+OPTIML_DECLARE_ISA(avx512)
+#endif
+
+namespace {
+
+#define OPTIML_TABLE(name, isa)                                                           \
+  HandlerTable {                                                                          \
+    name, &isa::SelectInteger, &isa::SelectFloat, &isa::SelectConvert, &isa::SelectMemory \
+  }
+
+#ifdef OPTIML_PTX_HAS_plain
+constexpr HandlerTable kPlain = OPTIML_TABLE("x86-64", plain);
+#endif
+#ifdef OPTIML_PTX_HAS_avx2
+constexpr HandlerTable kAvx2 = OPTIML_TABLE("x86-64-v3", avx2);
+#endif
+#ifdef OPTIML_PTX_HAS_avx512
+constexpr HandlerTable kAvx512 = OPTIML_TABLE("x86-64-v4", avx512);
+#endif
+
+struct Tables {
+  std::array<const HandlerTable*, 3> tables{};
+  size_t count = 0;
+
+  Tables() {
+    __builtin_cpu_init();
+#ifdef OPTIML_PTX_HAS_plain
+    tables[count++] = &kPlain;
+#endif
+#if defined(OPTIML_PTX_HAS_avx2) || defined(OPTIML_PTX_HAS_avx512)
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("f16c");
+#endif
+#ifdef OPTIML_PTX_HAS_avx2
+    if (v3) {
+      tables[count++] = &kAvx2;
+    }
+#endif
+#ifdef OPTIML_PTX_HAS_avx512
+    if (v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd")) {
+      tables[count++] = &kAvx512;
+    }
+#endif
+    OPTIML_CHECK(count > 0, "the emulator was built for instruction sets that this machine lacks");
+  }
+};
+
+const Tables& HostTables() {
+  static const Tables tables;
+  return tables;
+}
+
+}  // namespace
+
+const HandlerTable& HandlersOfHost() {
+  return *HostTables().tables[HostTables().count - 1];
+}
+
+const HandlerTable* const* AllHandlers(size_t& count) {
+  count = HostTables().count;
+  return HostTables().tables.data();
+}
+
+}  // namespace optiml::ptx

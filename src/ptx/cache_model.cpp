@@ -1,0 +1,127 @@
+#include "ptx/cache_model.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace optiml::ptx {
+
+SectorCache::SectorCache(uint64_t bytes, uint32_t ways) : ways_(std::max(ways, 1u)) {
+  sets_ = std::max<uint64_t>(bytes / kLineBytes / ways_, 1);
+  lines_.resize(sets_ * ways_);
+}
+
+uint64_t SectorCache::SetOf(uint64_t line) const {
+  // Real caches hash the address so that power-of-two strides spread; the multiplier is 2^64 /
+  // golden ratio.
+  return static_cast<uint64_t>(
+      (static_cast<unsigned __int128>(line * 0x9e3779b97f4a7c15ULL) * sets_) >> 64);
+}
+
+SectorCache::Outcome SectorCache::Access(uint64_t line, uint8_t sectors, bool allocate, bool write,
+                                         CacheHint& hint) {
+  Line* found = nullptr;
+  if (hint < lines_.size() && lines_[hint].tag == line) {
+    found = &lines_[hint];
+  } else {
+    Line* set = &lines_[SetOf(line) * ways_];
+    Line* oldest = set;
+    for (uint32_t way = 0; way < ways_; ++way) {
+      if (set[way].tag == line) {
+        found = &set[way];
+        break;
+      }
+      // Ages as differences, so that the clock may wrap.
+      if (clock_ - set[way].used > clock_ - oldest->used) {
+        oldest = &set[way];
+      }
+    }
+    if (found == nullptr) {
+      if (!allocate) {
+        return {};
+      }
+      Outcome outcome;
+      outcome.evicted_dirty = static_cast<uint8_t>(std::popcount(oldest->dirty));
+      *oldest = Line{line, ++clock_, sectors, write ? sectors : uint8_t{0}};
+      hint = static_cast<CacheHint>(oldest - lines_.data());
+      return outcome;
+    }
+    hint = static_cast<CacheHint>(found - lines_.data());
+  }
+  Outcome outcome;
+  outcome.hit = found->valid & sectors;
+  found->used = ++clock_;
+  if (allocate) {
+    found->valid |= sectors;
+    found->dirty |= write ? sectors : uint8_t{0};
+  }
+  return outcome;
+}
+
+void SectorCache::Invalidate(uint64_t line, uint8_t sectors) {
+  Line* set = &lines_[SetOf(line) * ways_];
+  for (uint32_t way = 0; way < ways_; ++way) {
+    if (set[way].tag == line) {
+      set[way].valid &= static_cast<uint8_t>(~sectors);
+    }
+  }
+}
+
+uint64_t SectorCache::DirtySectors() const {
+  uint64_t count = 0;
+  for (const Line& line : lines_) {
+    count += static_cast<uint64_t>(std::popcount(line.dirty));
+  }
+  return count;
+}
+
+void L2Cache::Read(uint64_t line, uint8_t sectors, Counters& counters) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (shared_) {
+    lock.lock();
+  }
+  const auto outcome = cache_.Access(line, sectors, true, false, hint_);
+  const auto asked = static_cast<uint64_t>(std::popcount(sectors));
+  const auto hits = static_cast<uint64_t>(std::popcount(outcome.hit));
+  counters.l2_sectors += asked;
+  counters.l2_read_sectors += asked;
+  counters.l2_hits += hits;
+  counters.dram_read_bytes += (asked - hits) * kSectorBytes;
+  counters.dram_write_bytes += uint64_t{outcome.evicted_dirty} * kSectorBytes;
+}
+
+void L2Cache::Write(uint64_t line, uint8_t sectors, Counters& counters) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (shared_) {
+    lock.lock();
+  }
+  const auto outcome = cache_.Access(line, sectors, true, true, hint_);
+  const auto asked = static_cast<uint64_t>(std::popcount(sectors));
+  counters.l2_sectors += asked;
+  counters.l2_write_sectors += asked;
+  // A write never waits for DRAM: L2 keeps byte masks. It counts as a hit, as
+  // lts__t_sector_hit_rate does.
+  counters.l2_hits += asked;
+  counters.dram_write_bytes += uint64_t{outcome.evicted_dirty} * kSectorBytes;
+}
+
+void L1Cache::Load(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
+  const auto outcome = cache_.Access(line, sectors, true, false, hint);
+  counters.l1_load_sectors += static_cast<uint64_t>(std::popcount(sectors));
+  counters.l1_load_hits += static_cast<uint64_t>(std::popcount(outcome.hit));
+  const auto missing = static_cast<uint8_t>(sectors & ~outcome.hit);
+  if (missing != 0) {
+    l2_->Read(line, missing, counters);
+  }
+}
+
+void L1Cache::Store(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
+  cache_.Access(line, sectors, false, false, hint);
+  l2_->Write(line, sectors, counters);
+}
+
+void L1Cache::Atomic(uint64_t line, uint8_t sectors, Counters& counters) {
+  cache_.Invalidate(line, sectors);
+  l2_->Write(line, sectors, counters);
+}
+
+}  // namespace optiml::ptx

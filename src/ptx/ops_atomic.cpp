@@ -1,0 +1,507 @@
+// atom and red on global, shared and generic addresses. Lanes go in order of their number, so that
+// a run with one worker is deterministic; with several workers each operation is atomic on the
+// host.
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "ptx/access.h"
+#include "ptx/handlers.h"
+#include "ptx/launch_context.h"
+
+namespace optiml::ptx {
+namespace {
+
+float HalfToFloat(uint16_t h) {
+  const uint32_t exponent = (h >> 10) & 31;
+  const uint32_t fraction = h & 1023u;
+  const float sign = (h & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == 31) {
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  }
+  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                               : std::ldexp(static_cast<float>(fraction + 1024),
+                                            static_cast<int>(exponent) - 25));
+}
+
+uint16_t FloatToHalf(float x) {
+  if (std::isnan(x)) {
+    return 0x7fff;
+  }
+  const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+  const double magnitude = std::fabs(static_cast<double>(x));
+  if (magnitude >= 65520.0) {
+    return static_cast<uint16_t>(sign | 0x7c00);
+  }
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - 11, -24);
+  const auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
+  const uint32_t code = unit == -24 ? steps : (static_cast<uint32_t>(unit + 24) << 10) + steps;
+  return static_cast<uint16_t>(sign | code);
+}
+
+float Bf16ToFloat(uint16_t h) {
+  return std::bit_cast<float>(static_cast<uint32_t>(h) << 16);
+}
+
+uint16_t FloatToBf16(float x) {
+  if (std::isnan(x)) {
+    return 0x7fff;
+  }
+  const auto bits = std::bit_cast<uint32_t>(x);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+template <class T, AtomicOp kOp>
+T Combine(T old, T b, T c) {
+  using U = std::make_unsigned_t<T>;
+  switch (kOp) {
+    case AtomicOp::kAdd:
+      return static_cast<T>(static_cast<U>(old) + static_cast<U>(b));
+    case AtomicOp::kMin:
+      return b < old ? b : old;
+    case AtomicOp::kMax:
+      return b > old ? b : old;
+    case AtomicOp::kAnd:
+      return static_cast<T>(old & b);
+    case AtomicOp::kOr:
+      return static_cast<T>(old | b);
+    case AtomicOp::kXor:
+      return static_cast<T>(old ^ b);
+    case AtomicOp::kExch:
+      return b;
+    case AtomicOp::kCas:
+      return old == b ? c : old;
+    case AtomicOp::kInc:
+      return old >= b ? T{0} : static_cast<T>(old + 1);
+    default:
+      return old == 0 || old > b ? b : static_cast<T>(old - 1);
+  }
+}
+
+// A type's operations on its register form.
+template <class T, AtomicOp kOp>
+struct Integer {
+  using Value = T;
+  static T Do(T old, T b, T c) { return Combine<T, kOp>(old, b, c); }
+};
+struct AddF32 {
+  using Value = uint32_t;
+  static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
+    // Global f32 atomics keep denormals only on some parts; the emulator always does.
+    const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(b);
+    return std::isnan(sum) ? 0x7fffffff : std::bit_cast<uint32_t>(sum);
+  }
+};
+struct AddF64 {
+  using Value = uint64_t;
+  static uint64_t Do(uint64_t old, uint64_t b, uint64_t) {
+    return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
+  }
+};
+template <bool kBf16, AtomicOp kOp>
+uint16_t Half(uint16_t old, uint16_t b) {
+  const float x = kBf16 ? Bf16ToFloat(old) : HalfToFloat(old);
+  const float y = kBf16 ? Bf16ToFloat(b) : HalfToFloat(b);
+  const float r = kOp == AtomicOp::kAdd   ? x + y
+                  : kOp == AtomicOp::kMin ? std::fmin(x, y)
+                                          : std::fmax(x, y);
+  return kBf16 ? FloatToBf16(r) : FloatToHalf(r);
+}
+template <bool kBf16, AtomicOp kOp>
+struct Half1 {
+  using Value = uint16_t;
+  static uint16_t Do(uint16_t old, uint16_t b, uint16_t) { return Half<kBf16, kOp>(old, b); }
+};
+template <bool kBf16, AtomicOp kOp>
+struct Half2 {
+  using Value = uint32_t;
+  static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
+    const uint32_t low = Half<kBf16, kOp>(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
+    const uint32_t high =
+        Half<kBf16, kOp>(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
+    return low | (high << 16);
+  }
+};
+
+template <class V, class F>
+V Update(V* at, bool parallel, F f) {
+  if (!parallel) {
+    const V old = *at;
+    *at = f(old);
+    return old;
+  }
+  V old = __atomic_load_n(at, __ATOMIC_RELAXED);
+  for (;;) {
+    const V next = f(old);
+    if (__atomic_compare_exchange_n(at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+      return old;
+    }
+  }
+}
+
+void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* address, uint32_t mask,
+                 uint32_t bytes, bool shared) {
+  Worker& worker = *w.worker;
+  AtomicCounts& counts = shared ? worker.counters.shared_atomic : worker.counters.global_atomic;
+  ++counts.requests;
+  counts.returning += op->d != 0 ? 1 : 0;
+  const auto lanes = static_cast<uint32_t>(std::popcount(mask));
+  counts.lanes += lanes;
+  // The largest number of lanes on one address.
+  uint32_t most = 0;
+  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
+  bool equal = true;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    equal = equal && address[std::countr_zero(m)] == address[first];
+  }
+  if (equal) {
+    most = lanes;
+  } else {
+    ++worker.request_number;
+    for (uint32_t m = mask; m != 0; m &= m - 1) {
+      const uint64_t key = address[std::countr_zero(m)];
+      auto slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
+      while (worker.scratch_stamp[slot] == worker.request_number &&
+             worker.scratch_key[slot] != key) {
+        slot = (slot + 1) & 127;
+      }
+      if (worker.scratch_stamp[slot] != worker.request_number) {
+        worker.scratch_stamp[slot] = worker.request_number;
+        worker.scratch_key[slot] = key;
+        worker.scratch_slot[slot] = 0;
+      }
+      most = std::max<uint32_t>(most, ++worker.scratch_slot[slot]);
+    }
+  }
+  counts.serialised += most;
+  if (!shared) {
+    const AccessShape shape{bytes, mask, true, true};
+    if (equal) {
+      ++counts.sectors;
+      if (worker.cache) {
+        CacheRange(worker, site, address[first], address[first] + bytes, shape);
+      }
+    } else {
+      RecordPattern(site, address, mask);
+      counts.sectors += PatternSectors(worker, site, address[first], bytes);
+      if (worker.cache) {
+        CachePattern(worker, site, address[first], shape);
+      }
+    }
+  }
+}
+
+void TagAtomic(Warp& w, const Op* op, uint64_t address, uint32_t bytes, uint32_t lane) {
+  ShadowMemory& shadow = *w.block->shadow;
+  const auto begin = static_cast<uint32_t>(address >> shadow.granule_shift);
+  const auto end = static_cast<uint32_t>((address + bytes - 1) >> shadow.granule_shift) + 1;
+  const uint32_t floor = w.block->floor[w.index] << 10;
+  for (uint32_t g = begin; g < end; ++g) {
+    const auto other = [&](uint32_t tag) { return tag >= floor && ((tag >> 5) & 31) != w.index; };
+    if (other(shadow.write[g]) || other(shadow.read[g]) || other(shadow.read2[g])) {
+      CheckRace(w, op, g, g + 1, lane, SharedAccess::kStrong, false);
+    }
+    shadow.strong[g] = (shadow.stamp << 10) | (w.index << 5) | lane;
+    shadow.write_instruction[g] = op->instruction;
+  }
+}
+
+template <class O, Space kSpace>
+const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
+                  uint32_t site_offset) {
+  using V = typename O::Value;
+  constexpr uint32_t kBytes = sizeof(V);
+  Worker& worker = *w.worker;
+  MemorySite& site = worker.sites[op->site + site_offset];
+  const V* b = RegisterAt<V>(w, op->b);
+  const V* c = op->c != 0 ? RegisterAt<V>(w, op->c) : b;
+  V* d = op->d != 0 ? RegisterAt<V>(w, op->d) : nullptr;
+  const bool shared = kSpace == Space::kShared;
+  if (worker.count) {
+    CountAtomic(w, op, site, address, mask, kBytes, shared);
+  }
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(m));
+    const uint64_t at = address[l];
+    if (!(at >= site.lo && at + kBytes <= site.hi) || (at & (kBytes - 1)) != 0) {
+      const bool located = shared ? LocateShared(w, site, at, at + kBytes)
+                                  : LocateGlobal(w, site, at, at + kBytes, true);
+      if (!located || (at & (kBytes - 1)) != 0) {
+        return FaultAccess(w, op, kSpace, address, {kBytes, mask, true, true});
+      }
+    }
+    uint8_t* host = nullptr;
+    if (shared) {
+      host = w.block->shared + at;
+      if (worker.check_init && !BitsSet(w.block->shared_initialised.data(), at, at + kBytes)) {
+        ReportUninitialised(w, op, kSpace, l, at, kBytes);
+        SetBits(w.block->shared_initialised.data(), at, at + kBytes, false);
+      }
+      if (worker.check_races) {
+        TagAtomic(w, op, at, kBytes, l);
+      }
+    } else {
+      Allocation* allocation = site.allocation;
+      const uint64_t offset = at - allocation->address;
+      host = reinterpret_cast<uint8_t*>(allocation->host) + offset;
+      if (allocation->tracked && !allocation->fully_initialised) {
+        if (worker.check_init &&
+            !BitsSet(allocation->initialised.data(), offset, offset + kBytes)) {
+          ReportUninitialised(w, op, kSpace, l, at, kBytes);
+        }
+        SetBits(allocation->initialised.data(), offset, offset + kBytes, worker.parallel);
+      }
+    }
+    const V value = b[l];
+    const V other = c[l];
+    const V old = Update(reinterpret_cast<V*>(host), worker.parallel && !shared,
+                         [&](V x) { return O::Do(x, value, other); });
+    if (d != nullptr) {
+      d[l] = old;
+    }
+  }
+  return op + 1;
+}
+
+template <class O, Space kSpace, bool kWide>
+const Op* Run(Warp& w, const Op* op) {
+  alignas(64) uint64_t address[kLanes];
+  const uint64_t* wide = RegisterAt<uint64_t>(w, op->a);
+  const uint32_t* narrow = RegisterAt<uint32_t>(w, op->a);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    address[l] = kWide ? wide[l] + static_cast<uint64_t>(op->offset)
+                       : narrow[l] + static_cast<uint32_t>(op->offset);
+  }
+  if constexpr (kSpace != Space::kNone) {
+    return OnLanes<O, kSpace>(w, op, address, w.active, 0);
+  } else {
+    uint32_t shared = 0;
+    for (uint32_t m = w.active; m != 0; m &= m - 1) {
+      const auto l = static_cast<uint32_t>(std::countr_zero(m));
+      if (address[l] - kSharedWindow < kWindowBytes) {
+        shared |= 1u << l;
+        address[l] -= kSharedWindow;
+      }
+    }
+    const Op* next = op + 1;
+    if ((w.active & ~shared) != 0) {
+      next = OnLanes<O, Space::kGlobal>(w, op, address, w.active & ~shared, 0);
+    }
+    if (shared != 0 && next != nullptr) {
+      next = OnLanes<O, Space::kShared>(w, op, address, shared, 1);
+    }
+    return next;
+  }
+}
+
+template <class O>
+Handler BySpace(const AtomicRequest& r) {
+  switch (r.space) {
+    case Space::kGlobal:
+      return &Run<O, Space::kGlobal, true>;
+    case Space::kShared:
+      return r.wide_address ? &Run<O, Space::kShared, true> : &Run<O, Space::kShared, false>;
+    case Space::kNone:
+      return &Run<O, Space::kNone, true>;
+    default:
+      return nullptr;
+  }
+}
+
+template <AtomicOp kOp>
+Handler ByType(const AtomicRequest& r) {
+  switch (r.type) {
+    case Type::kS32:
+      return BySpace<Integer<int32_t, kOp>>(r);
+    case Type::kU32:
+    case Type::kB32:
+      return BySpace<Integer<uint32_t, kOp>>(r);
+    case Type::kS64:
+      return BySpace<Integer<int64_t, kOp>>(r);
+    case Type::kU64:
+    case Type::kB64:
+      return BySpace<Integer<uint64_t, kOp>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+template <AtomicOp kOp>
+Handler ByHalf(const AtomicRequest& r) {
+  switch (r.type) {
+    case Type::kF16:
+      return BySpace<Half1<false, kOp>>(r);
+    case Type::kBf16:
+      return BySpace<Half1<true, kOp>>(r);
+    case Type::kF16x2:
+      return BySpace<Half2<false, kOp>>(r);
+    case Type::kBf16x2:
+      return BySpace<Half2<true, kOp>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Handler SelectAtomic(const AtomicRequest& r) {
+  switch (r.op) {
+    case AtomicOp::kAdd:
+      if (r.type == Type::kF32) {
+        return BySpace<AddF32>(r);
+      }
+      if (r.type == Type::kF64) {
+        return BySpace<AddF64>(r);
+      }
+      if (Handler half = ByHalf<AtomicOp::kAdd>(r)) {
+        return half;
+      }
+      return ByType<AtomicOp::kAdd>(r);
+    case AtomicOp::kMin:
+      if (Handler half = ByHalf<AtomicOp::kMin>(r)) {
+        return half;
+      }
+      return ByType<AtomicOp::kMin>(r);
+    case AtomicOp::kMax:
+      if (Handler half = ByHalf<AtomicOp::kMax>(r)) {
+        return half;
+      }
+      return ByType<AtomicOp::kMax>(r);
+    case AtomicOp::kAnd:
+      return ByType<AtomicOp::kAnd>(r);
+    case AtomicOp::kOr:
+      return ByType<AtomicOp::kOr>(r);
+    case AtomicOp::kXor:
+      return ByType<AtomicOp::kXor>(r);
+    case AtomicOp::kExch:
+      return ByType<AtomicOp::kExch>(r);
+    case AtomicOp::kCas:
+      return r.type == Type::kB16 ? BySpace<Integer<uint16_t, AtomicOp::kCas>>(r)
+                                  : ByType<AtomicOp::kCas>(r);
+    case AtomicOp::kInc:
+      return r.type == Type::kU32 ? BySpace<Integer<uint32_t, AtomicOp::kInc>>(r) : nullptr;
+    case AtomicOp::kDec:
+      return r.type == Type::kU32 ? BySpace<Integer<uint32_t, AtomicOp::kDec>>(r) : nullptr;
+  }
+  return nullptr;
+}
+
+bool ReadGeneric(Warp& w, uint32_t lane, uint64_t address, void* into, uint32_t bytes) {
+  if (address - kLocalWindow < kWindowBytes) {
+    const uint64_t at = address - kLocalWindow;
+    if (at + bytes > w.local_stride) {
+      return false;
+    }
+    std::memcpy(into, w.local + size_t{lane} * w.local_stride + at, bytes);
+    return true;
+  }
+  if (address - kSharedWindow < kWindowBytes) {
+    MemorySite site;
+    const uint64_t at = address - kSharedWindow;
+    if (!LocateShared(w, site, at, at + bytes)) {
+      return false;
+    }
+    std::memcpy(into, w.block->shared + at, bytes);
+    return true;
+  }
+  const Allocation* allocation = w.worker->launch->memory->Find(address);
+  if (allocation == nullptr || !allocation->Covers(address, address + bytes)) {
+    return false;
+  }
+  std::memcpy(into, allocation->host + (address - allocation->address), bytes);
+  return true;
+}
+
+int32_t Printf(Warp& w, const Op*, uint32_t lane, uint64_t format_address, uint64_t arguments) {
+  const auto text = [&](uint64_t address) {
+    std::string s;
+    char c = 0;
+    while (s.size() < 4096 && ReadGeneric(w, lane, address + s.size(), &c, 1) && c != 0) {
+      s += c;
+    }
+    return s;
+  };
+  const std::string format = text(format_address);
+  std::string out;
+  int32_t count = 0;
+  uint64_t at = arguments;
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') {
+      out += format[i];
+      continue;
+    }
+    const size_t start = i++;
+    while (i < format.size() && std::strchr("-+ #0123456789.", format[i]) != nullptr) {
+      ++i;
+    }
+    bool wide = false;
+    while (i < format.size() && std::strchr("hlzjt", format[i]) != nullptr) {
+      wide = wide || format[i] != 'h';
+      ++i;
+    }
+    if (i >= format.size()) {
+      break;
+    }
+    const char kind = format[i];
+    if (kind == '%') {
+      out += '%';
+      continue;
+    }
+    // Without the length: it is put back as 64 bits below.
+    std::string spec;
+    for (size_t k = start; k < i; ++k) {
+      if (std::strchr("hlzjt", format[k]) == nullptr) {
+        spec += format[k];
+      }
+    }
+    const bool floating = std::strchr("fFeEgGaA", kind) != nullptr;
+    const bool pointer = kind == 's' || kind == 'p';
+    const uint32_t bytes = floating || pointer || wide ? 8 : 4;
+    at = (at + bytes - 1) / bytes * bytes;
+    uint64_t raw = 0;
+    if (!ReadGeneric(w, lane, at, &raw, bytes)) {
+      break;
+    }
+    at += bytes;
+    ++count;
+    char buffer[256];
+    if (spec.size() > 20) {
+      spec = "%";
+    }
+    if (kind == 's') {
+      std::snprintf(buffer, sizeof(buffer), (spec + "s").c_str(), text(raw).c_str());
+    } else if (kind == 'p') {
+      std::snprintf(buffer, sizeof(buffer), "0x%llx", static_cast<unsigned long long>(raw));
+    } else if (floating) {
+      std::snprintf(buffer, sizeof(buffer), (spec + kind).c_str(), std::bit_cast<double>(raw));
+    } else if (kind == 'c') {
+      std::snprintf(buffer, sizeof(buffer), (spec + "c").c_str(), static_cast<int>(raw & 0xff));
+    } else if (kind == 'd' || kind == 'i') {
+      const auto value = bytes == 8 ? static_cast<long long>(raw)
+                                    : static_cast<long long>(static_cast<int32_t>(raw));
+      std::snprintf(buffer, sizeof(buffer), (spec + "lld").c_str(), value);
+    } else if (kind == 'u' || kind == 'x' || kind == 'X' || kind == 'o') {
+      std::snprintf(buffer, sizeof(buffer), (spec + "ll" + kind).c_str(),
+                    static_cast<unsigned long long>(raw));
+    } else {
+      std::snprintf(buffer, sizeof(buffer), "%%%c", kind);
+    }
+    out += buffer;
+  }
+  LaunchContext& launch = *w.worker->launch;
+  const std::lock_guard lock(launch.mutex);
+  const size_t room = launch.request->printf_bytes -
+                      std::min(launch.request->printf_bytes, launch.printf_output.size());
+  launch.printf_output.append(out, 0, room);
+  return count;
+}
+
+}  // namespace optiml::ptx

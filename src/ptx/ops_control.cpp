@@ -1,0 +1,655 @@
+// Control flow of a warp: paths of lanes, reconvergence, calls, barriers. See warp.h for the state.
+//
+// A branch that lanes leave both ways pushes the lanes that wait: first those that meet at the
+// reconvergence point, then one side; the other side runs. A path that reaches its reconvergence
+// point pops.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ptx/access.h"
+#include "ptx/handlers.h"
+#include "ptx/launch_context.h"
+
+namespace optiml::ptx {
+namespace {
+
+// Iterations of a polling loop before other lanes, warps or blocks get their turn.
+constexpr uint32_t kPollLimit = 16;
+// Bytes of registers or of local memory that recursion may use in one warp.
+constexpr uint64_t kMaxFrameBytes = uint64_t{64} << 20;
+
+uint32_t PredicateOf(Warp& w, Place place, uint32_t negated) {
+  const uint32_t p = *RegisterAt<uint32_t>(w, place);
+  return (negated & 1) != 0 ? ~p : p;
+}
+
+void LeaveFrame(Warp& w, const Path& path) {
+  const Program& program = *w.worker->launch->program;
+  const CallSite& site = program.calls[path.call_site];
+  // Results travel from the callee's frame to the caller's.
+  for (const CallArgument& result : site.results) {
+    for (uint32_t m = path.mask; m != 0; m &= m - 1) {
+      uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
+      std::memcpy(lane + path.saved_local + result.to, lane + w.local_base + result.from,
+                  result.bytes);
+    }
+  }
+  w.base[0] = reinterpret_cast<const uint8_t*>(w.registers() - (w.frame_offset - path.saved_base));
+  w.frame_offset = path.saved_base;
+  w.local_base = path.saved_local;
+  w.frame = path.saved_frame;
+  w.frame_live = path.saved_live;
+}
+
+// The next path of the warp, or null when all lanes are gone.
+const Op* PopPath(Warp& w) {
+  while (!w.stack.empty()) {
+    const Path path = w.stack.back();
+    w.stack.pop_back();
+    uint32_t mask = path.mask & w.live;
+    if (path.is_call) {
+      LeaveFrame(w, path);
+    } else {
+      mask &= w.frame_live;
+    }
+    if (mask != 0) {
+      w.SetActive(mask);
+      w.reconvergence = path.reconvergence;
+      return path.pc;
+    }
+  }
+  w.SetActive(0);
+  w.stop = Stop::kExited;
+  return nullptr;
+}
+
+const Op* Yield(Warp& w, const Op* pc) {
+  w.stop = Stop::kYield;
+  w.pc = pc;
+  return nullptr;
+}
+
+// After a backward branch of a loop that polls memory.
+const Op* AfterPoll(Warp& w, const Op* op, const Op* next) {
+  const auto lanes = static_cast<uint32_t>(std::popcount(w.active));
+  if (op != w.poll_branch || lanes < w.poll_lanes) {
+    w.poll_branch = op;
+    w.polls = 0;
+  }
+  w.poll_lanes = lanes;
+  if (++w.polls < kPollLimit) {
+    return next;
+  }
+  w.pc = next;
+  if (RotatePaths(w)) {
+    w.polls = 0;
+    return w.pc;
+  }
+  return Yield(w, next);
+}
+
+}  // namespace
+
+const Op* EnterBlock(Warp& w, const Op* op) {
+  if (op == w.reconvergence) {
+    return PopPath(w);
+  }
+  Worker& worker = *w.worker;
+  const auto lanes = static_cast<uint32_t>(std::popcount(w.active));
+  worker.steps_left -= static_cast<int64_t>(lanes) * op->aux;
+  w.slice -= op->aux;
+  if (w.slice < 0 || worker.steps_left < 0) {
+    if (worker.steps_left < 0) {
+      w.stop = Stop::kStepLimit;
+      w.pc = op;
+      return nullptr;
+    }
+    worker.steps_left += static_cast<int64_t>(lanes) * op->aux;
+    w.polls = 0;
+    return Yield(w, op);
+  }
+  BlockCount& count = worker.blocks[op->site];
+  ++count.warps;
+  count.threads += lanes;
+  return op + 1;
+}
+
+const Op* Branch(Warp& w, const Op* op) {
+  const uint32_t taken = PredicateOf(w, op->a, op->aux) & w.active;
+  if (taken == 0) {
+    return op + 1;
+  }
+  if (taken == w.active) {
+    return (op->aux & kBranchPolls) != 0 ? AfterPoll(w, op, op->target) : op->target;
+  }
+  const uint32_t fall = w.active & ~taken;
+  ++w.worker->counters.divergent_branches;
+  const Op* meet = op->reconvergence;
+  const Op* fall_pc = op + 1;
+  if (meet != w.reconvergence) {
+    w.stack.push_back({meet, w.reconvergence, w.active});
+    if (meet == nullptr) {
+      w.stack.pop_back();  // they meet at the end only
+    }
+  }
+  const Op* chosen = nullptr;
+  uint32_t mask = 0;
+  if (op->target == meet) {
+    chosen = fall_pc;
+    mask = fall;
+  } else if (fall_pc == meet) {
+    chosen = op->target;
+    mask = taken;
+  } else {
+    w.stack.push_back({op->target, meet, taken});
+    chosen = fall_pc;
+    mask = fall;
+  }
+  w.reconvergence = meet;
+  w.SetActive(mask);
+  if ((op->aux & kBranchPolls) != 0 && chosen == op->target) {
+    return AfterPoll(w, op, chosen);
+  }
+  return chosen;
+}
+
+const Op* Jump(Warp& w, const Op* op) {
+  return (op->aux & kBranchPolls) != 0 ? AfterPoll(w, op, op->target) : op->target;
+}
+
+const Op* BranchIndexed(Warp& w, const Op* op) {
+  const auto& table = w.worker->launch->program->branch_tables[op->site];
+  const uint32_t* index = RegisterAt<uint32_t>(w, op->a);
+  const Op* meet = op->reconvergence;
+  struct Side {
+    const Op* pc;
+    uint32_t mask;
+  };
+  Side sides[kLanes];
+  size_t count = 0;
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (index[lane] >= table.size()) {
+      return Fault(
+          w, op, lane, "trap",
+          fmt::format("brx.idx with index {} into a table of {}", index[lane], table.size()));
+    }
+    const Op* pc = table[index[lane]];
+    size_t i = 0;
+    while (i < count && sides[i].pc != pc) {
+      ++i;
+    }
+    if (i == count) {
+      sides[count++] = {pc, 0};
+    }
+    sides[i].mask |= 1u << lane;
+  }
+  if (count == 1) {
+    return sides[0].pc;
+  }
+  ++w.worker->counters.divergent_branches;
+  if (meet != w.reconvergence && meet != nullptr) {
+    w.stack.push_back({meet, w.reconvergence, w.active});
+  }
+  for (size_t i = count; i-- > 0;) {
+    if (sides[i].pc != meet) {
+      w.stack.push_back({sides[i].pc, meet, sides[i].mask});
+    }
+  }
+  w.reconvergence = meet;
+  return PopPath(w);
+}
+
+bool RotatePaths(Warp& w) {
+  if (w.stack.empty()) {
+    return false;
+  }
+  Path& below = w.stack.back();
+  if (below.is_call) {
+    return false;  // what waits there is these lanes' own caller
+  }
+  if (below.pc != w.reconvergence || below.reconvergence == w.reconvergence) {
+    // A sibling that meets us later: it goes first.
+    const Path self{w.pc, w.reconvergence, w.active};
+    const uint32_t mask = below.mask & w.live & w.frame_live;
+    if (mask == 0) {
+      w.stack.pop_back();
+      return RotatePaths(w);
+    }
+    w.pc = below.pc;
+    w.reconvergence = below.reconvergence;
+    below = self;
+    w.SetActive(mask);
+    return true;
+  }
+  // Lanes that wait for us at the reconvergence point go on without us; we meet them at the next
+  // one.
+  const uint32_t waiting = below.mask & ~w.active & w.live & w.frame_live;
+  if (waiting == 0) {
+    // Nobody waits here: take the outer point as ours and look further up.
+    const Path outer = below;
+    w.stack.pop_back();
+    const Op* const meet = w.reconvergence;
+    w.reconvergence = outer.reconvergence;
+    if (w.stack.empty() || !RotatePaths(w)) {
+      w.reconvergence = meet;
+      w.stack.push_back(outer);
+      return false;
+    }
+    return true;
+  }
+  const Path self{w.pc, below.reconvergence, w.active};
+  w.pc = below.pc;
+  w.reconvergence = below.reconvergence;
+  below = self;
+  w.SetActive(waiting);
+  return true;
+}
+
+const Op* Return(Warp& w, const Op* op) {
+  const uint32_t leaving = op->a != 0 ? PredicateOf(w, op->a, op->aux) & w.active : w.active;
+  if (leaving == 0) {
+    return op + 1;
+  }
+  if (w.frame == 0) {
+    w.live &= ~leaving;
+  }
+  w.frame_live &= ~leaving;
+  if (leaving != w.active) {
+    w.SetActive(w.active & ~leaving);
+    return op + 1;
+  }
+  return PopPath(w);
+}
+
+const Op* Exit(Warp& w, const Op* op) {
+  const uint32_t leaving = op->a != 0 ? PredicateOf(w, op->a, op->aux) & w.active : w.active;
+  if (leaving == 0) {
+    return op + 1;
+  }
+  w.live &= ~leaving;
+  w.frame_live &= ~leaving;
+  if (leaving != w.active) {
+    w.SetActive(w.active & ~leaving);
+    return op + 1;
+  }
+  return PopPath(w);
+}
+
+const Op* Trap(Warp& w, const Op* op) {
+  const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  return Fault(w, op, lane, "trap",
+               op->aux == 0 ? "the kernel executed trap" : "the kernel executed brkpt");
+}
+
+const Op* PredicateBegin(Warp& w, const Op* op) {
+  const uint32_t mask = PredicateOf(w, op->a, op->aux) & w.active;
+  if (w.worker->count) {
+    w.worker->predicated_threads[op->aux2] += static_cast<uint64_t>(std::popcount(mask));
+  }
+  w.saved_active = w.active;
+  if (mask == w.active) {
+    return op + 1;
+  }
+  if (mask == 0) {
+    return op->target;
+  }
+  w.SetActive(mask);
+  return op + 1;
+}
+
+const Op* PredicateEnd(Warp& w, const Op* op) {
+  // Lanes may have gone meanwhile (trap handlers do not return; exits are not predicated this way).
+  if (w.active != w.saved_active) {
+    w.SetActive(w.saved_active);
+  }
+  return op + 1;
+}
+
+const Op* Nothing(Warp&, const Op* op) {
+  return op + 1;
+}
+
+const Op* Fence(Warp&, const Op* op) {
+  return op + 1;
+}
+
+const Op* LocalAddress(Warp& w, const Op* op) {
+  const uint64_t value =
+      w.local_base + static_cast<uint64_t>(op->offset) + ((op->aux & 1) != 0 ? kLocalWindow : 0);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (w.lanes[l] != 0) {
+      if ((op->aux & 2) != 0) {
+        RegisterAt<uint32_t>(w, op->d)[l] = static_cast<uint32_t>(value);
+      } else {
+        RegisterAt<uint64_t>(w, op->d)[l] = value;
+      }
+    }
+  }
+  return op + 1;
+}
+
+const Op* ReadClock(Warp& w, const Op* op) {
+  // Time is the number of thread-instructions so far: monotonic, the same in every run with one
+  // worker.
+  const auto now = static_cast<uint64_t>(w.worker->clock_start - w.worker->steps_left);
+  const auto which = static_cast<SpecialRegister>(op->aux);
+  const bool high = which == SpecialRegister::kClockHi || which == SpecialRegister::kGlobalTimerHi;
+  const bool wide = which == SpecialRegister::kClock64 || which == SpecialRegister::kGlobalTimer;
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(m));
+    if (wide) {
+      RegisterAt<uint64_t>(w, op->d)[l] = now;
+    } else {
+      RegisterAt<uint32_t>(w, op->d)[l] = static_cast<uint32_t>(high ? now >> 32 : now);
+    }
+  }
+  return op + 1;
+}
+
+const Op* IsSpace(Warp& w, const Op* op) {
+  const uint64_t* a = RegisterAt<uint64_t>(w, op->a);
+  uint32_t mask = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    const bool shared = a[l] - kSharedWindow < kWindowBytes;
+    const bool local = a[l] - kLocalWindow < kWindowBytes;
+    const bool param = a[l] - kParamWindow < kWindowBytes;
+    const auto space = static_cast<Space>(op->aux);
+    const bool is = space == Space::kShared  ? shared
+                    : space == Space::kLocal ? local
+                    : space == Space::kParam ? param
+                    : space == Space::kConst ? false
+                                             : !shared && !local && !param;
+    mask |= is ? 1u << l : 0u;
+  }
+  uint32_t& d = *RegisterAt<uint32_t>(w, op->d);
+  d = (d & ~w.active) | (mask & w.active);
+  return op + 1;
+}
+
+const Op* ToSpace(Warp& w, const Op* op) {
+  const uint64_t* a = RegisterAt<uint64_t>(w, op->a);
+  uint64_t* d = RegisterAt<uint64_t>(w, op->d);
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (w.lanes[l] != 0) {
+      d[l] = a[l] + static_cast<uint64_t>(op->offset);
+    }
+  }
+  return op + 1;
+}
+
+void FillSpecials(Warp& w, const ProgramFunction& function) {
+  const LaunchContext& launch = *w.worker->launch;
+  const BlockState& block = *w.block;
+  for (const SpecialUse& use : function.specials) {
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      const uint32_t thread = w.index * kLanes + l;
+      uint64_t value = 0;
+      switch (use.which) {
+        case SpecialRegister::kTidX:
+          value = thread % launch.block.x;
+          break;
+        case SpecialRegister::kTidY:
+          value = thread / launch.block.x % launch.block.y;
+          break;
+        case SpecialRegister::kTidZ:
+          value = thread / launch.block.x / launch.block.y;
+          break;
+        case SpecialRegister::kNtidX:
+          value = launch.block.x;
+          break;
+        case SpecialRegister::kNtidY:
+          value = launch.block.y;
+          break;
+        case SpecialRegister::kNtidZ:
+          value = launch.block.z;
+          break;
+        case SpecialRegister::kCtaidX:
+          value = block.ctaid[0];
+          break;
+        case SpecialRegister::kCtaidY:
+          value = block.ctaid[1];
+          break;
+        case SpecialRegister::kCtaidZ:
+          value = block.ctaid[2];
+          break;
+        case SpecialRegister::kNctaidX:
+          value = launch.grid.x;
+          break;
+        case SpecialRegister::kNctaidY:
+          value = launch.grid.y;
+          break;
+        case SpecialRegister::kNctaidZ:
+          value = launch.grid.z;
+          break;
+        case SpecialRegister::kLaneId:
+          value = l;
+          break;
+        case SpecialRegister::kWarpId:
+          value = w.index;
+          break;
+        case SpecialRegister::kNwarpId:
+          value = 64;
+          break;  // warp slots of an SM
+        case SpecialRegister::kSmId:
+          value = block.sm;
+          break;
+        case SpecialRegister::kNsmId:
+          value = launch.request->cache.sms;
+          break;
+        case SpecialRegister::kGridId:
+          value = 1;
+          break;
+        case SpecialRegister::kLanemaskEq:
+          value = 1u << l;
+          break;
+        case SpecialRegister::kLanemaskLe:
+          value = (2u << l) - 1;
+          break;
+        case SpecialRegister::kLanemaskLt:
+          value = (1u << l) - 1;
+          break;
+        case SpecialRegister::kLanemaskGe:
+          value = ~((1u << l) - 1);
+          break;
+        case SpecialRegister::kLanemaskGt:
+          value = ~((2u << l) - 1);
+          break;
+        case SpecialRegister::kDynamicSharedBytes:
+          value = launch.request->dynamic_shared_bytes;
+          break;
+        case SpecialRegister::kTotalSharedBytes:
+          value = launch.shared_bytes_counted;
+          break;
+        case SpecialRegister::kOne:
+          value = 1;
+          break;
+        default:
+          value = 0;
+          break;
+      }
+      if (use.bytes == 8) {
+        RegisterAt<uint64_t>(w, use.place)[l] = value;
+      } else if (use.bytes == 2) {
+        RegisterAt<uint16_t>(w, use.place)[l] = static_cast<uint16_t>(value);
+      } else {
+        RegisterAt<uint32_t>(w, use.place)[l] = static_cast<uint32_t>(value);
+      }
+    }
+  }
+}
+
+namespace {
+
+const Op* CallBuiltin(Warp& w, const Op* op, const CallSite& site) {
+  const auto argument = [&](uint32_t lane, size_t i) {
+    uint64_t value = 0;
+    if (i < site.arguments.size()) {
+      std::memcpy(&value,
+                  w.local + size_t{lane} * w.local_stride + w.local_base + site.arguments[i].from,
+                  std::min<uint32_t>(site.arguments[i].bytes, 8));
+    }
+    return value;
+  };
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (site.builtin == Builtin::kPrintf) {
+      const int32_t result = Printf(w, op, lane, argument(lane, 0), argument(lane, 1));
+      if (!site.results.empty()) {
+        std::memcpy(w.local + size_t{lane} * w.local_stride + w.local_base + site.results[0].to,
+                    &result, sizeof(result));
+      }
+    } else {
+      const auto text = [&](uint64_t address) {
+        std::string s;
+        char c = 0;
+        while (s.size() < 500 && address != 0 && ReadGeneric(w, lane, address + s.size(), &c, 1) &&
+               c != 0) {
+          s += c;
+        }
+        return s;
+      };
+      return Fault(w, op, lane, "assert",
+                   fmt::format("assertion '{}' failed in {} ({}:{})", text(argument(lane, 0)),
+                               text(argument(lane, 3)), text(argument(lane, 1)),
+                               static_cast<uint32_t>(argument(lane, 2))));
+    }
+  }
+  return op + 1;
+}
+
+}  // namespace
+
+const Op* Call(Warp& w, const Op* op) {
+  const Program& program = *w.worker->launch->program;
+  const CallSite& site = program.calls[op->site];
+  if (site.builtin != Builtin::kNone) {
+    return CallBuiltin(w, op, site);
+  }
+  const ProgramFunction& caller = program.functions[w.frame];
+  const ProgramFunction& callee = program.functions[static_cast<size_t>(site.function)];
+  const uint64_t new_base = w.frame_offset + caller.frame_bytes;
+  const uint64_t new_local = w.local_base + caller.local_bytes;
+  const auto lane0 = static_cast<uint32_t>(std::countr_zero(w.active));
+  if (new_base + callee.frame_bytes > kMaxFrameBytes ||
+      new_local + callee.local_bytes > kMaxFrameBytes / kLanes) {
+    return Fault(w, op, lane0, "stack overflow",
+                 fmt::format("recursion of {} is deeper than the stack", callee.name));
+  }
+  if (new_base + callee.frame_bytes > w.registers_bytes ||
+      new_local + callee.local_bytes > w.local_stride) {
+    w.Grow(new_base + callee.frame_bytes, static_cast<uint32_t>(new_local + callee.local_bytes));
+  }
+  Path back;
+  back.pc = op + 1;
+  back.reconvergence = w.reconvergence;
+  back.mask = w.active;
+  back.is_call = true;
+  back.saved_live = w.frame_live;
+  back.saved_frame = w.frame;
+  back.saved_base = static_cast<uint32_t>(w.frame_offset);
+  back.saved_local = w.local_base;
+  back.call_site = op->site;
+  for (const CallArgument& argument : site.arguments) {
+    for (uint32_t m = w.active; m != 0; m &= m - 1) {
+      uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
+      std::memcpy(lane + new_local + argument.to, lane + w.local_base + argument.from,
+                  argument.bytes);
+    }
+  }
+  if (!w.local_initialised.empty()) {
+    for (uint32_t m = w.active; m != 0; m &= m - 1) {
+      const uint64_t at = static_cast<uint64_t>(std::countr_zero(m)) * w.local_stride + new_local;
+      SetBits(w.local_initialised.data(), at, at + std::max(callee.local_bytes, 1u), false);
+    }
+  }
+  w.stack.push_back(back);
+  w.base[0] += caller.frame_bytes;
+  w.frame_offset = static_cast<uint32_t>(new_base);
+  w.local_base = static_cast<uint32_t>(new_local);
+  w.frame = static_cast<uint32_t>(site.function);
+  w.frame_live = w.active;
+  w.reconvergence = nullptr;
+  FillSpecials(w, callee);
+  return program.ops.data() + callee.first_op;
+}
+
+namespace {
+
+const Op* Arrive(Warp& w, const Op* op, bool wait) {
+  const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  const uint32_t id = op->a != 0 ? RegisterAt<uint32_t>(w, op->a)[lane] : op->aux & 0xff;
+  const uint32_t threads = op->b != 0 ? RegisterAt<uint32_t>(w, op->b)[lane] : 0;
+  if (id >= 16) {
+    return Fault(w, op, lane, "trap", fmt::format("barrier {} does not exist (0 to 15)", id));
+  }
+  if (threads % kLanes != 0) {
+    return Fault(w, op, lane, "trap",
+                 fmt::format("barrier {} for {} threads, which is no multiple of 32", id, threads));
+  }
+  if (w.active != w.live && w.worker->launch->request->checks.divergent_barriers) {
+    Report(w, op, lane, "divergent barrier",
+           fmt::format("{} of {} threads of the warp reach the barrier; the others are elsewhere",
+                       std::popcount(w.active), std::popcount(w.live)));
+  }
+  ++w.worker->counters.barriers;
+  w.polls = 0;
+  Barrier& barrier = w.block->barriers[id];
+  if (!wait) {
+    ++barrier.arrivals;
+    barrier.expected_threads = threads;
+    w.block->arrived_only |= 1u << w.index;
+    w.worker->progress = true;
+    return op + 1;
+  }
+  w.barrier = static_cast<int32_t>(id);
+  w.barrier_threads = threads;
+  w.barrier_op = op;
+  w.stop = Stop::kBarrier;
+  w.pc = op + 1;
+  return nullptr;
+}
+
+}  // namespace
+
+const Op* BarrierSync(Warp& w, const Op* op) {
+  w.barrier_predicate = 0;
+  return Arrive(w, op, true);
+}
+
+const Op* BarrierArrive(Warp& w, const Op* op) {
+  return Arrive(w, op, false);
+}
+
+const Op* BarrierReduce(Warp& w, const Op* op) {
+  const uint32_t p = *RegisterAt<uint32_t>(w, op->c);
+  w.barrier_predicate = ((op->aux & 0x100) != 0 ? ~p : p) & w.active;
+  return Arrive(w, op, true);
+}
+
+void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants) {
+  const Op* op = w.barrier_op;
+  if (op->run != &BarrierReduce) {
+    return;
+  }
+  if (op->aux2 == 0) {
+    uint32_t* d = RegisterAt<uint32_t>(w, op->d);
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      d[l] = w.lanes[l] != 0 ? count : d[l];
+    }
+    return;
+  }
+  const bool holds = op->aux2 == 1 ? count == participants : count != 0;
+  uint32_t& d = *RegisterAt<uint32_t>(w, op->d);
+  d = holds ? d | w.active : d & ~w.active;
+}
+
+const Op* BarrierWarp(Warp&, const Op* op) {
+  return op + 1;
+}
+
+}  // namespace optiml::ptx

@@ -1,0 +1,421 @@
+#include "ptx/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <thread>
+
+#include "ptx/access.h"
+#include "ptx/handlers.h"
+
+namespace optiml::ptx {
+namespace {
+
+// With a cache model warps take turns often, as on a GPU, so that they find each other's lines;
+// without one a warp runs on until it waits, which is faster.
+constexpr int64_t kModelSlice = 512;
+constexpr int64_t kLongSlice = int64_t{1} << 40;
+// Rounds of nothing but polling, over all blocks that are or can be resident, after which it is a
+// deadlock.
+constexpr uint64_t kDeadlockRounds = 2000;
+// Host memory for blocks that wait for others.
+constexpr uint64_t kResidentBytes = uint64_t{1} << 30;
+constexpr uint32_t kMaxStamp = (1u << 22) - 2;
+
+uint8_t* Align(std::byte* p) {
+  return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(p) + 63) & ~uintptr_t{63});
+}
+
+}  // namespace
+
+void Warp::Grow(uint64_t new_registers_bytes, uint32_t new_local_stride) {
+  if (new_registers_bytes > registers_bytes) {
+    const uint64_t bytes = std::max(new_registers_bytes, 2 * registers_bytes);
+    auto storage = std::make_unique<std::byte[]>(bytes + 64);
+    uint8_t* start = Align(storage.get());
+    if (register_storage != nullptr) {
+      std::memcpy(start, registers() - frame_offset, registers_bytes);
+    }
+    base[0] = start + frame_offset;
+    register_storage = std::move(storage);
+    registers_bytes = bytes;
+  }
+  if (new_local_stride > local_stride) {
+    const uint32_t stride = (std::max(new_local_stride, 2 * local_stride) + 15) / 16 * 16;
+    auto storage = std::make_unique<std::byte[]>(size_t{stride} * kLanes + 64);
+    uint8_t* start = Align(storage.get());
+    std::vector<uint64_t> bits;
+    if (!local_initialised.empty()) {
+      bits.assign((size_t{stride} * kLanes + 63) / 64, 0);
+    }
+    for (uint32_t l = 0; l < kLanes && local != nullptr; ++l) {
+      std::memcpy(start + size_t{l} * stride, local + size_t{l} * local_stride, local_stride);
+      for (uint32_t i = 0; i < local_stride && !bits.empty(); ++i) {
+        if (BitsSet(local_initialised.data(), uint64_t{l} * local_stride + i,
+                    uint64_t{l} * local_stride + i + 1)) {
+          SetBits(bits.data(), uint64_t{l} * stride + i, uint64_t{l} * stride + i + 1, false);
+        }
+      }
+    }
+    local = start;
+    local_stride = stride;
+    local_storage = std::move(storage);
+    local_initialised = std::move(bits);
+  }
+}
+
+std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
+  const LaunchRequest& request = *launch_.request;
+  const Program& program = *launch_.program;
+  const ProgramFunction& kernel = program.functions[0];
+  std::unique_ptr<BlockState> block;
+  if (!free_.empty()) {
+    block = std::move(free_.back());
+    free_.pop_back();
+  } else {
+    block = std::make_unique<BlockState>();
+    block->threads = static_cast<uint32_t>(launch_.block.Count());
+    block->warp_count = (block->threads + kLanes - 1) / kLanes;
+    block->warps.resize(block->warp_count);
+    block->shared_storage = std::make_unique<std::byte[]>(launch_.shared_bytes + 1024 + 64);
+    block->shared = Align(block->shared_storage.get());
+    if (request.checks.initialisation) {
+      block->shared_initialised.resize(launch_.shared_bytes / 64 + 2);
+    }
+    if (worker_.check_races) {
+      block->shadow = std::make_unique<ShadowMemory>();
+      ShadowMemory& shadow = *block->shadow;
+      shadow.granule_shift = static_cast<uint32_t>(std::countr_zero(program.shared_granule));
+      const size_t granules = (launch_.shared_bytes >> shadow.granule_shift) + 64;
+      shadow.write.assign(granules, 0);
+      shadow.read.assign(granules, 0);
+      shadow.read2.assign(granules, 0);
+      shadow.write_instruction.assign(granules, 0);
+      shadow.read_instruction.assign(granules, 0);
+      if (program.shared_strong) {
+        shadow.strong.assign(granules, 0);
+      }
+      block->known.resize(size_t{kLanes} * kLanes);
+      block->floor.resize(kLanes);
+    }
+    for (uint32_t i = 0; i < block->warp_count; ++i) {
+      Warp& warp = block->warps[i];
+      warp.index = i;
+      warp.block = block.get();
+      warp.worker = &worker_;
+      warp.base[1] = launch_.constants - 1;
+      if (request.checks.initialisation && kernel.local_bytes > 0) {
+        warp.local_initialised.assign(1, 0);
+      }
+      warp.Grow(kernel.frame_bytes, std::max(kernel.local_bytes, 16u));
+    }
+  }
+  block->linear_id = linear_id;
+  block->ctaid[0] = static_cast<uint32_t>(linear_id % launch_.grid.x);
+  block->ctaid[1] = static_cast<uint32_t>(linear_id / launch_.grid.x % launch_.grid.y);
+  block->ctaid[2] = static_cast<uint32_t>(linear_id / launch_.grid.x / launch_.grid.y);
+  block->sm = static_cast<uint32_t>(linear_id % std::max(request.cache.sms, 1u));
+  block->barriers = {};
+  block->arrived_only = 0;
+  block->idle_rounds = 0;
+  // Shared memory holds anything at the start of a block; a pattern that is a quiet NaN and no
+  // small integer shows its use.
+  std::memset(block->shared, 0xff, launch_.shared_bytes);
+  std::fill(block->shared_initialised.begin(), block->shared_initialised.end(), 0);
+  if (worker_.check_races) {
+    if (block->shadow->stamp > kMaxStamp / 2) {
+      for (auto* tags : {&block->shadow->write, &block->shadow->read, &block->shadow->read2,
+                         &block->shadow->strong}) {
+        std::fill(tags->begin(), tags->end(), 0);
+      }
+      block->shadow->stamp = 0;
+    }
+    Synchronise(*block, kAllLanes, true);
+  }
+  for (Warp& warp : block->warps) {
+    const uint32_t first = warp.index * kLanes;
+    const uint32_t lanes = std::min(block->threads - first, kLanes);
+    warp.live = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
+    warp.frame_live = warp.live;
+    warp.base[0] = warp.registers() - warp.frame_offset;
+    warp.frame_offset = 0;
+    warp.frame = 0;
+    warp.local_base = 0;
+    warp.SetActive(warp.live);
+    warp.carry = 0;
+    warp.reconvergence = nullptr;
+    warp.stop = Stop::kNone;
+    warp.polls = 0;
+    warp.poll_branch = nullptr;
+    warp.barrier = -1;
+    warp.stack.clear();
+    warp.pc = program.ops.data() + kernel.first_op;
+    std::fill(warp.local_initialised.begin(), warp.local_initialised.end(), 0);
+    FillSpecials(warp, kernel);
+  }
+  worker_.counters.warps_run += block->warp_count;
+  worker_.counters.threads_run += block->threads;
+  ++worker_.counters.blocks_run;
+  return block;
+}
+
+bool Scheduler::Finished(const BlockState& block) const {
+  return std::all_of(block.warps.begin(), block.warps.end(),
+                     [](const Warp& warp) { return warp.stop == Stop::kExited; });
+}
+
+void Scheduler::Recycle(std::unique_ptr<BlockState> block) {
+  free_.push_back(std::move(block));
+}
+
+void Scheduler::Note(const BlockState& block) {
+  for (const Warp& warp : block.warps) {
+    if (warp.stop != Stop::kExited && warp.pc != nullptr) {
+      const Op* at = warp.stop == Stop::kBarrier ? warp.barrier_op : warp.pc;
+      result_.instructions.push_back(at->instruction);
+    }
+  }
+}
+
+bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
+  warp.stop = Stop::kNone;
+  warp.slice = worker_.cache ? kModelSlice : kLongSlice;
+  const Op* op = warp.pc;
+  while (op != nullptr) {
+    op = op->run(warp, op);
+  }
+  switch (warp.stop) {
+    case Stop::kExited:
+    case Stop::kBarrier:
+      worker_.progress = true;
+      return true;
+    case Stop::kYield:
+      worker_.progress = worker_.progress || warp.slice < 0;
+      return true;
+    case Stop::kStepLimit: {
+      // Take more from the launch's budget, or stop.
+      constexpr int64_t kRefill = int64_t{1} << 24;
+      if (launch_.request->step_limit == 0 ||
+          launch_.steps.fetch_add(static_cast<uint64_t>(kRefill)) < launch_.request->step_limit) {
+        // What the interrupted block had taken already is given back: it will take it again.
+        worker_.steps_left +=
+            kRefill + static_cast<int64_t>(std::popcount(warp.active)) * warp.pc->aux;
+        worker_.clock_start += kRefill;
+        worker_.progress = true;
+        warp.stop = Stop::kYield;
+        return true;
+      }
+      result_.end = WorkerEnd::kStepLimit;
+      Note(block);
+      return false;
+    }
+    default:
+      result_.end = WorkerEnd::kFault;
+      return false;
+  }
+}
+
+void Scheduler::Synchronise(BlockState& block, uint32_t warps, bool all) {
+  ShadowMemory& shadow = *block.shadow;
+  if (shadow.stamp >= kMaxStamp) {
+    for (auto* tags : {&shadow.write, &shadow.read, &shadow.read2, &shadow.strong}) {
+      std::fill(tags->begin(), tags->end(), 0);
+    }
+    shadow.stamp = 0;
+    std::fill(block.known.begin(), block.known.end(), 0);
+    std::fill(block.floor.begin(), block.floor.end(), 0);
+  }
+  ++shadow.stamp;
+  if (all) {
+    std::fill(block.known.begin(), block.known.end(), shadow.stamp);
+    std::fill(block.floor.begin(), block.floor.end(), shadow.stamp);
+    return;
+  }
+  // Each participant learns what the others knew, and all that they did before.
+  std::array<uint32_t, kLanes> joined{};
+  for (uint32_t m = warps; m != 0; m &= m - 1) {
+    const auto w = static_cast<uint32_t>(std::countr_zero(m));
+    for (uint32_t v = 0; v < kLanes; ++v) {
+      joined[v] = std::max(joined[v], block.known[w * kLanes + v]);
+    }
+  }
+  for (uint32_t m = warps; m != 0; m &= m - 1) {
+    joined[static_cast<size_t>(std::countr_zero(m))] = shadow.stamp;
+  }
+  for (uint32_t m = warps; m != 0; m &= m - 1) {
+    const auto w = static_cast<uint32_t>(std::countr_zero(m));
+    uint32_t least = ~0u;
+    for (uint32_t v = 0; v < kLanes; ++v) {
+      block.known[w * kLanes + v] = joined[v];
+      if (v < block.warp_count) {
+        least = std::min(least, joined[v]);
+      }
+    }
+    block.floor[w] = least;
+  }
+}
+
+void Scheduler::CompleteBarriers(BlockState& block) {
+  for (size_t id = 0; id < block.barriers.size(); ++id) {
+    uint32_t waiting = 0;
+    uint32_t live = 0;
+    uint32_t expected = block.barriers[id].expected_threads;
+    for (const Warp& warp : block.warps) {
+      if (warp.stop == Stop::kExited) {
+        continue;
+      }
+      ++live;
+      if (warp.stop == Stop::kBarrier && warp.barrier == static_cast<int32_t>(id)) {
+        waiting |= 1u << warp.index;
+        expected = std::max(expected, warp.barrier_threads);
+      }
+    }
+    if (waiting == 0) {
+      continue;
+    }
+    const uint32_t arrived =
+        static_cast<uint32_t>(std::popcount(waiting)) + block.barriers[id].arrivals;
+    if (expected == 0 ? arrived < live : arrived * kLanes < expected) {
+      continue;
+    }
+    uint32_t count = 0;
+    uint32_t participants = 0;
+    for (const Warp& warp : block.warps) {
+      if ((waiting >> warp.index) & 1) {
+        count += static_cast<uint32_t>(std::popcount(warp.barrier_predicate));
+        participants += static_cast<uint32_t>(std::popcount(warp.active));
+      }
+    }
+    for (Warp& warp : block.warps) {
+      if ((waiting >> warp.index) & 1) {
+        FinishBarrierReduce(warp, count, participants);
+        warp.stop = Stop::kNone;
+        warp.barrier = -1;
+      }
+    }
+    if (worker_.check_races) {
+      const bool all =
+          expected == 0 || (static_cast<uint32_t>(std::popcount(waiting)) == block.warp_count);
+      Synchronise(block, waiting | (block.barriers[id].arrivals != 0 ? block.arrived_only : 0),
+                  all);
+    }
+    if (block.barriers[id].arrivals != 0) {
+      block.arrived_only = 0;
+    }
+    block.barriers[id] = {};
+    worker_.progress = true;
+  }
+}
+
+bool Scheduler::Round(BlockState& block) {
+  worker_.shared = block.shared;
+  if (worker_.cache) {
+    worker_.l1 = launch_.l1[block.sm].get();
+  }
+  for (Warp& warp : block.warps) {
+    if (warp.stop == Stop::kExited || warp.stop == Stop::kBarrier) {
+      continue;
+    }
+    if (!RunWarp(block, warp)) {
+      return false;
+    }
+  }
+  CompleteBarriers(block);
+  return true;
+}
+
+WorkerResult Scheduler::Run() {
+  const LaunchRequest& request = *launch_.request;
+  std::vector<std::unique_ptr<BlockState>> resident;
+  uint64_t bytes_of_block = launch_.shared_bytes;
+  bool idle = false;
+  const auto set_idle = [&](bool now) {
+    if (now != idle) {
+      launch_.idle_workers += now ? 1 : -1;
+      idle = now;
+    }
+  };
+  uint64_t idle_rounds = 0;
+  uint64_t seen_progress = 0;
+  while (!launch_.stop) {
+    // A new block when none is running, or when all that run wait for others.
+    if (resident.empty() ||
+        (idle_rounds > 0 && resident.size() * bytes_of_block < kResidentBytes)) {
+      const uint64_t next = launch_.next_block.fetch_add(1);
+      if (next < launch_.blocks) {
+        resident.push_back(Start(request.block_sample.empty() ? next : request.block_sample[next]));
+        const Warp& warp = resident.back()->warps[0];
+        bytes_of_block = launch_.shared_bytes * (worker_.check_races ? 6 : 1) +
+                         (warp.registers_bytes + uint64_t{warp.local_stride} * kLanes) *
+                             resident.back()->warp_count;
+        std::swap(resident.back(), resident.front());
+      } else if (resident.empty()) {
+        break;
+      }
+    }
+    worker_.progress = false;
+    bool any_finished = false;
+    // Blocks that wait take turns; the newest runs first and alone as long as it gets on.
+    for (size_t i = 0; i < resident.size(); ++i) {
+      const bool progress_before = worker_.progress;
+      worker_.progress = false;
+      do {
+        worker_.progress = false;
+        if (!Round(*resident[i])) {
+          launch_.stop = true;
+          return std::move(result_);
+        }
+      } while (worker_.progress && !Finished(*resident[i]) && !launch_.stop);
+      const bool finished = Finished(*resident[i]);
+      if (finished) {
+        Recycle(std::move(resident[i]));
+        resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
+        any_finished = true;
+        worker_.progress = true;
+        break;
+      }
+      worker_.progress = worker_.progress || progress_before;
+    }
+    if (worker_.progress || any_finished) {
+      launch_.progress.fetch_add(1);
+      idle_rounds = 0;
+      set_idle(false);
+      continue;
+    }
+    ++idle_rounds;
+    const uint64_t progress = launch_.progress.load();
+    if (progress != seen_progress) {
+      seen_progress = progress;
+      idle_rounds = 1;
+    }
+    const bool nothing_more = launch_.next_block.load() >= launch_.blocks ||
+                              resident.size() * bytes_of_block >= kResidentBytes;
+    // Warps that wait at barriers cannot be woken by polling of others unless somebody gets on: all
+    // polled in vain.
+    const bool all_at_barriers =
+        std::all_of(resident.begin(), resident.end(), [](const auto& block) {
+          return std::all_of(block->warps.begin(), block->warps.end(), [](const Warp& warp) {
+            return warp.stop == Stop::kExited || warp.stop == Stop::kBarrier;
+          });
+        });
+    set_idle(nothing_more);
+    if (nothing_more && launch_.idle_workers.load() >= launch_.workers &&
+        (idle_rounds > kDeadlockRounds || all_at_barriers)) {
+      result_.end = WorkerEnd::kDeadlock;
+      for (const auto& block : resident) {
+        Note(*block);
+      }
+      launch_.stop = true;
+      return std::move(result_);
+    }
+    if (worker_.parallel) {
+      std::this_thread::yield();
+    }
+  }
+  set_idle(true);
+  return std::move(result_);
+}
+
+}  // namespace optiml::ptx

@@ -1,0 +1,198 @@
+#ifndef OPTIML_PTX_WARP_H_
+#define OPTIML_PTX_WARP_H_
+
+// The machine's state while a kernel runs: Warp (32 lanes), BlockState (its warps and shared
+// memory), Worker (one host thread: caches, counters). Internal to ptx/. Plain data; the handlers
+// in ops_*.cpp and machine.cpp work on it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/cache_model.h"
+#include "ptx/counters.h"
+#include "ptx/machine.h"
+#include "ptx/memory.h"
+#include "ptx/program.h"
+
+namespace optiml::ptx {
+
+inline constexpr uint32_t kLanes = 32;
+inline constexpr uint32_t kAllLanes = 0xffffffff;
+
+enum class Stop : uint8_t {
+  kNone,
+  kExited,   // all lanes
+  kBarrier,  // waits at Warp::barrier
+  kYield,    // its slice ended, or it polls memory that has not changed
+  kFault,    // Worker::findings has it
+  kStepLimit
+};
+
+// A group of lanes that waits to run.
+struct Path {
+  const Op* pc = nullptr;
+  const Op* reconvergence = nullptr;
+  uint32_t mask = 0;
+  bool is_call = false;      // returns to the caller's frame when popped
+  uint32_t saved_live = 0;   // calls: Warp::frame_live of the caller
+  uint32_t saved_frame = 0;  // calls: index of the caller's function
+  uint32_t saved_base = 0;   // calls: offset of the caller's registers
+  uint32_t saved_local = 0;  // calls: offset of the caller's locals
+  uint32_t call_site = 0;
+};
+
+struct Worker;
+struct BlockState;
+
+struct Warp {
+  const uint8_t* base[2] = {nullptr,
+                            nullptr};  // registers; constants - 1 (places of constants are odd)
+  uint32_t active = 0;                 // lanes of the running path
+  uint32_t carry = 0;                  // condition code, one bit a lane
+  alignas(64) uint32_t lanes[kLanes] = {};  // active, as 0 or ~0 a lane
+  const Op* reconvergence = nullptr;
+  Worker* worker = nullptr;
+  BlockState* block = nullptr;
+  uint8_t* local = nullptr;  // lane l's locals are at local + l * local_stride
+  uint32_t local_stride = 0;
+  uint32_t local_base = 0;    // of the running function's frame
+  int64_t slice = 0;          // instructions until it gives way
+  uint32_t live = 0;          // lanes that have not exited
+  uint32_t frame_live = 0;    // lanes that have not returned from the running function
+  uint32_t polls = 0;         // backward branches of polling loops since the last progress
+  uint32_t index = 0;         // in the block
+  uint32_t frame = 0;         // running function
+  uint32_t frame_offset = 0;  // of its registers, from the start of the register file
+  Stop stop = Stop::kNone;
+  uint32_t saved_active = 0;        // while a predicated instruction runs
+  const Op* poll_branch = nullptr;  // the backward branch that `polls` counts
+  uint32_t poll_lanes = 0;          // lanes that took it last
+  const Op* pc = nullptr;           // where to go on
+  std::vector<Path> stack;
+  uint64_t registers_bytes = 0;
+  std::unique_ptr<std::byte[]> register_storage;
+  std::unique_ptr<std::byte[]> local_storage;
+  std::vector<uint64_t> local_initialised;
+  // Barrier that it waits at.
+  int32_t barrier = -1;
+  uint32_t barrier_threads = 0;  // 0: all of the block
+  const Op* barrier_op = nullptr;
+  uint32_t barrier_predicate = 0;
+
+  // More room for registers and locals; contents and frames stay.
+  void Grow(uint64_t new_registers_bytes, uint32_t new_local_stride);
+
+  uint8_t* registers() const { return const_cast<uint8_t*>(base[0]); }
+  void SetActive(uint32_t mask) {
+    active = mask;
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      lanes[l] = 0 - ((mask >> l) & 1);
+    }
+  }
+};
+
+// One memory instruction as it ran last on this worker: the object it went to, and how the lanes'
+// addresses lay. Most instructions do the same again, which makes checks and counts cheap.
+struct MemorySite {
+  uint64_t lo = 1;  // addresses of the object; empty at first
+  uint64_t hi = 0;
+  Allocation* allocation = nullptr;  // null: shared memory
+  uint32_t mask = 0;                 // of the lanes for which the pattern holds; 0: none yet
+  int32_t min_distance = 0;          // bytes, from the first active lane
+  int32_t max_distance = 0;
+  uint32_t distance_bits = 0;  // all distances or-ed
+  bool duplicates = false;     // two lanes at the same address, or overlapping
+  int16_t memo[32] =
+      {};  // sectors (by address mod 32) or wavefronts (by address mod 4); -1: unknown
+  uint16_t conflicts = 0;      // shared
+  uint32_t lines_phase = ~0u;  // address mod 128 for which `lines` holds
+  uint8_t line_count = 0;
+  int32_t line_distance[64] = {};  // in bytes from the first lane's line
+  uint8_t line_sectors[64] = {};
+  CacheHint hints[64] = {};
+  alignas(64) int32_t distance[kLanes] = {};
+};
+
+struct BlockCount {
+  uint64_t warps = 0;
+  uint64_t threads = 0;
+};
+
+// Tags of the race check for one granule of shared memory: (stamp << 10 | thread); the stamp grows
+// at each barrier.
+struct ShadowMemory {
+  std::vector<uint32_t> write;
+  std::vector<uint32_t> read;
+  std::vector<uint32_t> read2;   // a second reader, of another warp
+  std::vector<uint32_t> strong;  // atomics and volatile accesses
+  // Instruction of the last access, for messages.
+  std::vector<uint32_t> write_instruction;
+  std::vector<uint32_t> read_instruction;
+  uint32_t granule_shift = 2;
+  uint32_t stamp = 1;
+};
+
+struct Barrier {
+  uint32_t arrived_threads = 0;
+  uint32_t expected_threads = 0;  // 0: all live threads of the block
+  uint32_t warps = 0;             // bit mask of those that wait
+  uint32_t arrivals = 0;          // warps that arrived without waiting (bar.arrive)
+};
+
+struct BlockState {
+  uint64_t linear_id = 0;
+  uint32_t ctaid[3] = {0, 0, 0};
+  uint32_t threads = 0;
+  uint32_t warp_count = 0;
+  uint32_t sm = 0;
+  std::vector<Warp> warps;
+  std::unique_ptr<std::byte[]> shared_storage;
+  uint8_t* shared = nullptr;
+  std::vector<uint64_t> shared_initialised;  // bit a byte
+  std::array<Barrier, 16> barriers{};
+  std::unique_ptr<ShadowMemory> shadow;
+  // Race check: accesses of warp v with a stamp below known[w * 32 + v] are ordered before warp w's
+  // next ones; floor[w] is the least of them.
+  std::vector<uint32_t> known;
+  std::vector<uint32_t> floor;
+  uint32_t arrived_only = 0;  // warps that did bar.arrive since the last completion
+  uint64_t idle_rounds = 0;   // rounds without progress
+};
+
+struct LaunchContext;
+
+struct Worker {
+  LaunchContext* launch = nullptr;
+  bool count = false;  // counters wanted
+  bool check_init = false;
+  bool check_races = false;
+  bool check_warp_races = false;
+  bool parallel = false;  // other workers run: bitmaps and atomics need the host's atomics
+  bool cache = false;
+  int64_t steps_left = 0;
+  int64_t clock_start = 0;  // steps_left at the beginning
+  std::vector<BlockCount> blocks;
+  std::vector<MemorySite> sites;
+  std::vector<uint64_t> predicated_threads;  // by class
+  Counters counters;
+  L1Cache* l1 = nullptr;
+  const std::vector<SharedRegion>* regions = nullptr;
+  uint8_t* shared = nullptr;  // of the running block
+  std::vector<Finding> findings;
+  uint64_t findings_total = 0;
+  bool faulted = false;
+  bool progress = false;  // something other than polling happened in this round
+  // Scratch of the sector and bank counts: keys with the number of the request that put them there.
+  uint64_t scratch_key[128] = {};
+  uint32_t scratch_stamp[128] = {};
+  uint8_t scratch_slot[128] = {};
+  uint32_t request_number = 0;
+};
+
+}  // namespace optiml::ptx
+
+#endif  // OPTIML_PTX_WARP_H_
