@@ -42,5 +42,25 @@ TEST(Examples, LoadAndTheirReferencesRun) {
   EXPECT_GE(tasks, 8);
 }
 
+// The text between the first fence that opens with `fence` and its end.
+std::string CodeBlock(const std::string& text, const std::string& fence) {
+  const size_t begin = text.find(fence) + fence.size();
+  return text.substr(begin, text.find("\n```", begin) - begin + 1);
+}
+
+TEST(Examples, TheOneOfTheFormatsDescriptionLoadsAndRuns) {
+  const Result<std::string> page = ReadFile(OPTIML_SOURCE_DIR "/docs/task_format.md");
+  ASSERT_TRUE(page) << page.error().message();
+  const TemporaryDirectory folder = *TemporaryDirectory::Create("optiml-format-test-");
+  ASSERT_TRUE(WriteFileAtomically(folder.path() / "task.toml", CodeBlock(*page, "```toml\n")));
+  ASSERT_TRUE(WriteFileAtomically(folder.path() / "reference.cpp", CodeBlock(*page, "```cpp\n")));
+  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernel.cu", ""));
+  const Result<KernelTask> task = LoadTask(folder.path());
+  ASSERT_TRUE(task) << task.error().message();
+  const auto reference = MakeHostReference(*task, {});
+  ASSERT_TRUE(reference) << reference.error().message();
+  EXPECT_TRUE((*reference)->Run(*MakeInputs(*task, task->checked[1].sizes, 1)));
+}
+
 }  // namespace
 }  // namespace optiml

@@ -103,7 +103,25 @@ double ElementAt(const ResolvedFill& fill, DType dtype, uint64_t seed, uint64_t 
   }
 }
 
+// Half of the largest finite number of a narrow float type: a draw that the type cannot hold would
+// become an infinity, which only some tasks allow.
+double LimitOf(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return 32'752;
+    case DType::kE4m3:
+      return 224;
+    case DType::kE5m2:
+      return 28'672;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
 void Store(Tensor& tensor, uint64_t i, double value) {
+  if (std::isfinite(value)) {
+    value = std::clamp(value, -LimitOf(tensor.dtype), LimitOf(tensor.dtype));
+  }
   StoreElement(tensor.dtype, value, tensor.bytes.data() + i * DTypeBytes(tensor.dtype));
 }
 
