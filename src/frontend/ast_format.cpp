@@ -85,7 +85,7 @@ std::string Format(const Expr& expr) {
     case ExprKind::kSubscript:
       return operand(0) + "[" + operand(1) + "]";
     case ExprKind::kDereference:
-      return "*" + operand(0);
+      return "(*" + operand(0) + ")";
     case ExprKind::kAddressOf:
       return "&" + operand(0);
     case ExprKind::kMember:

@@ -363,6 +363,15 @@ ast::ExprPtr Converter::ConvertCast(const clang::CastExpr* expr) {
     default:
       break;
   }
+  if (!implicit) {
+    // Clang splits "(float)n" into the written cast and an implicit one that does the work.
+    const auto* part = llvm::dyn_cast<clang::ImplicitCastExpr>(inner);
+    while (part != nullptr && part->isPartOfExplicitCast() &&
+           part->getCastKind() != clang::CK_UserDefinedConversion) {
+      inner = part->getSubExpr();
+      part = llvm::dyn_cast<clang::ImplicitCastExpr>(inner);
+    }
+  }
   ast::ExprPtr value = ConvertExpr(inner);
   if (!implicit && expr->getCastKind() == clang::CK_ConstructorConversion &&
       (value->kind == ast::ExprKind::kConstruct || value->kind == ast::ExprKind::kCast)) {
