@@ -161,7 +161,9 @@ Result<ParseAttempt> RunClang(const KernelSource& source, std::vector<std::strin
 Result<ParseAttempt> ParseWithPrelude(const KernelSource& source) {
   std::vector<std::string> arguments = CommonArguments();
   arguments.insert(arguments.end(), {"-nostdsysteminc", "-internal-isystem", kPreludeRoot});
-  const std::string& pch = frontend::PrecompiledPrelude(arguments);
+  const bool with_half = source.text().find("cuda_fp16.h") != std::string::npos ||
+                         source.text().find("cuda_bf16.h") != std::string::npos;
+  const std::string& pch = frontend::PrecompiledPrelude(arguments, with_half);
   if (pch.empty()) {
     arguments.insert(arguments.end(), {"-include", "cuda_prelude.h"});
   } else {

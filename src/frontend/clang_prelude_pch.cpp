@@ -30,14 +30,16 @@ class PrecompileAction : public clang::ASTFrontendAction {
   std::shared_ptr<clang::PCHBuffer> buffer_;
 };
 
-std::string Precompile(const std::vector<std::string>& arguments) {
+std::string Precompile(const std::vector<std::string>& arguments, bool with_half) {
   std::vector<const char*> pointers;
   for (const std::string& argument : arguments) {
     pointers.push_back(argument.c_str());
   }
-  for (const char* argument : {"-include", "cuda_prelude.h", kPreludeOnlyPath}) {
-    pointers.push_back(argument);
+  pointers.insert(pointers.end(), {"-include", "cuda_prelude.h"});
+  if (with_half) {
+    pointers.insert(pointers.end(), {"-include", "cuda_fp16.h", "-include", "cuda_bf16.h"});
   }
+  pointers.push_back(kPreludeOnlyPath);
   clang::IgnoringDiagConsumer silent;
   clang::CompilerInstance compiler;
   compiler.createDiagnostics(&silent, /*ShouldOwnClient=*/false);
@@ -62,11 +64,15 @@ std::string Precompile(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-const std::string& PrecompiledPrelude(const std::vector<std::string>& arguments) {
-  static std::once_flag once;
-  static std::string* made = nullptr;  // never destroyed: parses may run until the end
-  std::call_once(once, [&] { made = new std::string(Precompile(arguments)); });
-  return *made;
+const std::string& PrecompiledPrelude(const std::vector<std::string>& arguments, bool with_half) {
+  struct Made {
+    std::once_flag once;
+    std::string bytes;
+  };
+  static Made* const made = new Made[2];  // never destroyed: parses may run until the end
+  Made& one = made[with_half ? 1 : 0];
+  std::call_once(one.once, [&] { one.bytes = Precompile(arguments, with_half); });
+  return one.bytes;
 }
 
 }  // namespace optiml::frontend

@@ -9,9 +9,10 @@
 
 namespace optiml::frontend {
 
-// The precompiled prelude for these compiler arguments, which must be the same in every call. Empty
-// when Clang could not make it: the prelude is then included as text.
-const std::string& PrecompiledPrelude(const std::vector<std::string>& arguments);
+// The precompiled prelude for these compiler arguments, which must be the same in every call; with
+// the half and bfloat16 headers behind it when asked. Empty when Clang could not make it: the
+// prelude is then included as text.
+const std::string& PrecompiledPrelude(const std::vector<std::string>& arguments, bool with_half);
 
 }  // namespace optiml::frontend
 
