@@ -108,6 +108,7 @@ struct RunResult {
   std::optional<Evaluation> root;  // the task's own kernel
   std::optional<Evaluation> best;
   std::optional<Evaluation> delivered;  // the check of the file as delivered
+  std::string delivered_note;           // "compiled by nvcc release 13.0", "nvcc not present" ...
   double gain = 1;                      // root time / best time
   std::string stop_reason;              // "candidates", "wall time", "exhausted", "interrupted"
   std::string finished_at;

@@ -134,6 +134,7 @@ inline RunRecord SampleRecord() {
   result.best_source = child.source;
   result.root = root.evaluation;
   result.best = child.evaluation;
+  result.delivered_note = "nvcc not present";
   result.gain = 2;
   result.stop_reason = "candidates";
   result.finished_at = "2026-11-29T19:25:00Z";

@@ -289,6 +289,7 @@ void Fields(A& a, RunResult& v) {
   a("root", v.root);
   a("best", v.best);
   a("delivered", v.delivered);
+  a("delivered_note", v.delivered_note);
   a("gain", v.gain);
   a("stop_reason", v.stop_reason);
   a("finished_at", v.finished_at);
