@@ -116,11 +116,11 @@ bool IsInjective(const Affine& index, const std::vector<Dim>& dims) {
   while (!steps.empty()) {
     const auto next = std::find_if(steps.begin(), steps.end(), [&](const Step& candidate) {
       return std::all_of(steps.begin(), steps.end(), [&](const Step& other) {
-        return (other.stride - candidate.stride).IsNonNegative() ||
-               (other.stride - candidate.stride * candidate.extent).IsNonNegative();
+        return (other.stride - candidate.stride).IsNonNegativeForPositive() ||
+               (other.stride - candidate.stride * candidate.extent).IsNonNegativeForPositive();
       });
     });
-    if (next == steps.end() || !(next->stride - reach).IsNonNegative()) {
+    if (next == steps.end() || !(next->stride - reach).IsNonNegativeForPositive()) {
       return false;
     }
     reach = next->stride * next->extent;

@@ -44,7 +44,7 @@ bool DependsOn(const Access& access, const std::string& dim);
 
 // Whether different points of `dims` certainly have different indices: the strides, sorted, must
 // each reach beyond all that the smaller ones span ("row*cols + c" with c in [0, cols)). Sizes are
-// taken to be >= 0.
+// taken to be >= 1: with a size of 0 there are no points.
 bool IsInjective(const Affine& index, const std::vector<Dim>& dims);
 
 // Whether two accesses to one buffer may touch the same element at different points of the

@@ -271,6 +271,19 @@ bool Polynomial::IsNonNegative() const {
                      [](const auto& term) { return term.second >= 0; });
 }
 
+bool Polynomial::IsNonNegativeForPositive() const {
+  // With every symbol s as 1 + s', s' >= 0.
+  Polynomial shifted;
+  for (const auto& [monomial, coefficient] : terms_) {
+    Polynomial product(coefficient);
+    for (const std::string& symbol : monomial) {
+      product = product * (Of(symbol) + Polynomial(1));
+    }
+    shifted = shifted + product;
+  }
+  return shifted.IsNonNegative();
+}
+
 std::string Polynomial::Format() const {
   std::string text;
   // Terms with symbols first, the number last: "n - 2".

@@ -42,6 +42,8 @@ class Polynomial {
   std::optional<Polynomial> DividedBy(const Polynomial& divisor) const;
   // Whether no term has a negative coefficient: then it is >= 0 for sizes, which are >= 0.
   bool IsNonNegative() const;
+  // The same for sizes that are all >= 1: also "a*b - b".
+  bool IsNonNegativeForPositive() const;
 
  private:
   std::map<std::vector<std::string>, int64_t> terms_;

@@ -102,6 +102,14 @@ TEST(Injective, ProvesDenseLayoutsAndRefusesOverlaps) {
   EXPECT_FALSE(Injective(Op("+", I("row"), I("c")), dims));
   EXPECT_FALSE(Injective(I("row"), dims)) << "every c would meet";
   EXPECT_FALSE(Injective(Op("+", Op("*", I("row"), I("ld")), I("c")), dims));
+  const std::vector<Dim> volume = {{"d", DimKind::kPar, I("depth")},
+                                   {"row", DimKind::kPar, I("rows")},
+                                   {"c", DimKind::kPar, I("cols")}};
+  const ExprPtr plane = Op("*", I("rows"), I("cols"));
+  EXPECT_TRUE(Injective(
+      Op("+", Op("*", I("d"), plane), Op("+", Op("*", I("row"), I("cols")), I("c"))), volume));
+  EXPECT_FALSE(Injective(
+      Op("+", Op("*", I("d"), I("rows")), Op("+", Op("*", I("row"), I("cols")), I("c"))), volume));
 }
 
 TEST(Injective, AllowsBordersThatShrinkTheExtents) {

@@ -126,6 +126,14 @@ void DropImplied(ExprPtr* left, ExprPtr* right) {
   }
 }
 
+// An index of a small integer type is promoted to int by itself.
+const ExprPtr& WithoutPromotion(const ExprPtr& index) {
+  const bool promoted = index->kind == ExprKind::kCast && index->type == Scalar::kI32 &&
+                        !IsFloatScalar(index->operands[0]->type) &&
+                        Promoted(index->operands[0]->type) == Scalar::kI32;
+  return promoted ? index->operands[0] : index;
+}
+
 Printed PrintInt(const Expr& expr) {
   if (expr.type == Scalar::kBool) {
     return {expr.int_value != 0 ? "true" : "false"};
@@ -180,7 +188,7 @@ Printed PrintNode(const ExprPtr& node) {
     case ExprKind::kSymbol:
       return {expr.name};
     case ExprKind::kLoad:
-      return {fmt::format("{}[{}]", expr.name, PrintNode(expr.operands[0]).text)};
+      return {fmt::format("{}[{}]", expr.name, PrintNode(WithoutPromotion(expr.operands[0])).text)};
     case ExprKind::kUnary: {
       const Printed operand = PrintNode(expr.operands[0]);
       std::string text = Wrapped(operand, kUnaryLevel);

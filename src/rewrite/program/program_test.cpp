@@ -73,6 +73,11 @@ TEST(Print, SpellsLiteralsWithTheirType) {
   EXPECT_EQ(Print(std::make_shared<const Expr>(number)), "1e-05f");
 }
 
+TEST(Print, LeavesPromotionsOfIndicesOut) {
+  const ExprPtr bin = Load("x", I("i"), Scalar::kU8);
+  EXPECT_EQ(Print(Load("h", Cast(Scalar::kI32, bin), Scalar::kI32)), "h[x[i]]");
+}
+
 TEST(Substitute, ReplacesSymbolsAndSharesWhatIsUntouched) {
   const ExprPtr load = Load("x", I("i"), Scalar::kF32);
   const ExprPtr sum = Op("+", load, F("b"));
@@ -104,6 +109,8 @@ TEST(Simplify, FoldsIntegersAndLeavesFloatsAlone) {
   EXPECT_EQ(simple(Op("+", F("x"), zero)), "x + 0.0f");
   EXPECT_EQ(simple(Op("*", Int(1 << 20), Int(1 << 20))), "1048576 * 1048576") << "would overflow";
   EXPECT_EQ(simple(Op("/", I("a"), Int(0))), "a / 0");
+  EXPECT_EQ(simple(Cast(Scalar::kI32, Cast(Scalar::kU32, I("a")))), "a");
+  EXPECT_EQ(simple(Cast(Scalar::kI64, Cast(Scalar::kU32, I("a")))), "(long long)(unsigned int)a");
 }
 
 TEST(Negate, TurnsIntegerComparisonsAroundButNotFloatOnes) {

@@ -223,6 +223,13 @@ ExprPtr SimplifyNode(const ExprPtr& expr) {
       if (operand->type == expr->type) {
         return operand;
       }
+      // A detour over an integer type that is as wide changes nothing: (int)(unsigned)x.
+      if (operand->kind == ExprKind::kCast && IsInteger(expr->type) && IsInteger(operand->type) &&
+          IsInteger(operand->operands[0]->type) &&
+          ScalarBytes(operand->type) >= ScalarBytes(expr->type)) {
+        const ExprPtr& inner = operand->operands[0];
+        return inner->type == expr->type ? inner : Cast(expr->type, inner);
+      }
       if (operand->kind == ExprKind::kInt && Fits(operand->int_value, expr->type) &&
           operand->type != Scalar::kU64) {
         return Int(operand->int_value, expr->type);

@@ -1,0 +1,215 @@
+// idx / cols and idx % cols of an idx in [0, rows*cols): two dims.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "rewrite/lift/points.h"
+#include "rewrite/program/affine.h"
+#include "rewrite/program/simplify.h"
+
+namespace optiml::rewrite::lifting {
+
+namespace {
+
+// floor(index / low) modulo (high / low): the digits of the index from weight low up to weight
+// high.
+struct Digits {
+  Polynomial low;
+  Polynomial high;
+};
+
+class Splitter {
+ public:
+  Splitter(const Dim& dim, Polynomial extent) : dim_(dim), extent_(std::move(extent)) {
+    boundaries_ = {Polynomial(1), extent_};
+  }
+
+  // What `expr` is as digits of the dim, when it is the dim taken apart by / and %.
+  std::optional<Digits> DigitsOf(const ExprPtr& expr) const {
+    if (expr->kind == ExprKind::kSymbol && expr->name == dim_.name) {
+      return Digits{Polynomial(1), extent_};
+    }
+    if (expr->kind == ExprKind::kCast && !IsFloatScalar(expr->type) &&
+        ScalarBytes(expr->type) >= 4 && expr->type != Scalar::kBool) {
+      return DigitsOf(expr->operands[0]);
+    }
+    if (expr->kind != ExprKind::kBinary || (expr->op != "/" && expr->op != "%")) {
+      return std::nullopt;
+    }
+    const std::optional<Digits> inner = DigitsOf(expr->operands[0]);
+    if (!inner) {
+      return std::nullopt;
+    }
+    const std::optional<Polynomial> by = ToPolynomial(expr->operands[1]);
+    if (!by || by->terms().size() != 1 || !by->IsNonNegative() || !OnlyParameters(*by)) {
+      return std::nullopt;
+    }
+    const Polynomial weight = inner->low * *by;
+    return expr->op == "/" ? Digits{weight, inner->high} : Digits{inner->low, weight};
+  }
+
+  void Collect(const ExprPtr& expr) {
+    if (const std::optional<Digits> digits = DigitsOf(expr)) {
+      Add(digits->low);
+      Add(digits->high);
+    }
+    for (const ExprPtr& operand : expr->operands) {
+      Collect(operand);
+    }
+  }
+
+  // Sorts the boundaries so that each divides the next; false when they are no such chain.
+  bool Order() {
+    std::vector<Polynomial> chain = {Polynomial(1)};
+    std::vector<Polynomial> rest;
+    for (const Polynomial& boundary : boundaries_) {
+      if (!(boundary == chain[0])) {
+        rest.push_back(boundary);
+      }
+    }
+    while (!rest.empty()) {
+      const auto next = std::find_if(rest.begin(), rest.end(), [&](const Polynomial& candidate) {
+        return candidate.DividedBy(chain.back()) &&
+               std::all_of(rest.begin(), rest.end(), [&](const Polynomial& other) {
+                 return other.DividedBy(candidate).has_value();
+               });
+      });
+      if (next == rest.end()) {
+        return false;
+      }
+      chain.push_back(*next);
+      rest.erase(next);
+    }
+    boundaries_ = chain;
+    return chain.back() == extent_ && chain.size() > 2;
+  }
+
+  // Dims, the fastest first.
+  void MakeDims(int* next_id) {
+    for (size_t i = 0; i + 1 < boundaries_.size(); ++i) {
+      Dim dim = dim_;
+      dim.name = fmt::format("{}#{}", dim_.name.substr(0, dim_.name.find('#')), (*next_id)++);
+      dim.extent = boundaries_[i + 1].DividedBy(boundaries_[i])->ToExpr();
+      dims_.push_back(dim);
+    }
+  }
+
+  ExprPtr Rewrite(const ExprPtr& expr) const {
+    if (const std::optional<Digits> digits = DigitsOf(expr)) {
+      ExprPtr sum;
+      for (size_t i = dims_.size(); i > 0; --i) {
+        const Polynomial& weight = boundaries_[i - 1];
+        const bool inside = IndexOf(digits->low) <= i - 1 && i - 1 < IndexOf(digits->high);
+        if (!inside) {
+          continue;
+        }
+        const ExprPtr factor = weight.DividedBy(digits->low)->ToExpr();
+        const ExprPtr term =
+            Arithmetic("*", Symbol(dims_[i - 1].name, dims_[i - 1].extent->type), factor);
+        sum = sum == nullptr ? term : Arithmetic("+", sum, term);
+      }
+      return Convert(expr->type, sum == nullptr ? Int(0) : sum);
+    }
+    std::vector<ExprPtr> operands;
+    bool changed = false;
+    for (const ExprPtr& operand : expr->operands) {
+      operands.push_back(Rewrite(operand));
+      changed |= operands.back() != operand;
+    }
+    if (!changed) {
+      return expr;
+    }
+    Expr copy = *expr;
+    copy.operands = std::move(operands);
+    return Simplify(std::make_shared<const Expr>(std::move(copy)));
+  }
+
+  std::vector<Dim>& dims() { return dims_; }
+
+ private:
+  static bool OnlyParameters(const Polynomial& polynomial) {
+    for (const auto& [monomial, coefficient] : polynomial.terms()) {
+      for (const std::string& symbol : monomial) {
+        if (symbol.find_first_of("#@.") != std::string::npos) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  void Add(const Polynomial& boundary) {
+    if (std::find(boundaries_.begin(), boundaries_.end(), boundary) == boundaries_.end()) {
+      boundaries_.push_back(boundary);
+    }
+  }
+
+  size_t IndexOf(const Polynomial& boundary) const {
+    return static_cast<size_t>(std::find(boundaries_.begin(), boundaries_.end(), boundary) -
+                               boundaries_.begin());
+  }
+
+  const Dim& dim_;
+  Polynomial extent_;
+  std::vector<Polynomial> boundaries_;
+  std::vector<Dim> dims_;
+};
+
+ExprPtr WithoutCasts(ExprPtr expr) {
+  while (expr->kind == ExprKind::kCast) {
+    expr = expr->operands[0];
+  }
+  return expr;
+}
+
+}  // namespace
+
+std::string HintFor(const ExprPtr& value, const std::vector<NameHint>& hints,
+                    const std::string& otherwise) {
+  for (const NameHint& hint : hints) {
+    if (Equal(WithoutCasts(hint.value), value)) {
+      return hint.name;
+    }
+  }
+  return otherwise;
+}
+
+std::vector<Dim> SplitDim(const Dim& dim, std::vector<Event>* events,
+                          const std::vector<NameHint>& hints, int* next_id) {
+  const std::optional<Polynomial> extent = ToPolynomial(dim.extent);
+  if (!extent || extent->terms().size() != 1) {
+    return {dim};
+  }
+  Splitter splitter(dim, *extent);
+  VisitEvents(*events, [&](const ExprPtr& expr) { splitter.Collect(expr); });
+  if (!splitter.Order()) {
+    return {dim};
+  }
+  splitter.MakeDims(next_id);
+  RewriteEvents(events, [&](const ExprPtr& expr) { return splitter.Rewrite(expr); });
+  std::vector<Dim> dims = splitter.dims();
+  std::map<std::string, ExprPtr> renamed;
+  for (Dim& part : dims) {
+    const ExprPtr symbol = Symbol(part.name, part.extent->type);
+    std::string name;
+    for (const NameHint& hint : hints) {
+      if (Equal(WithoutCasts(splitter.Rewrite(hint.value)), symbol)) {
+        name = hint.name;
+        break;
+      }
+    }
+    if (!name.empty()) {
+      const std::string internal = fmt::format("{}#{}", name, (*next_id)++);
+      renamed[part.name] = Symbol(internal, part.extent->type);
+      part.name = internal;
+    }
+  }
+  RewriteEvents(events, [&](const ExprPtr& expr) { return Substitute(expr, renamed); });
+  std::reverse(dims.begin(), dims.end());
+  return dims;
+}
+
+}  // namespace optiml::rewrite::lifting
