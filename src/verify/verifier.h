@@ -1,13 +1,15 @@
 #ifndef OPTIML_VERIFY_VERIFIER_H_
 #define OPTIML_VERIFY_VERIFIER_H_
 
-// Verifier: whether a candidate computes what its task says. Stages L0 (sane: builds, runs checked
-// on the smallest shape) and L1 (right: every checked shape, several fills and seeds, poison with
-// two patterns, guard bands, repeat run), as docs/verification.md describes. The first failure ends
-// it.
+// Verifier: whether a candidate computes what its task says. Stages L0 (sane: builds, stays within
+// the device's limits, runs without a finding) and L1 (right: every checked shape, several fills
+// and seeds, poison with two patterns, twice in a row), as docs/verification.md describes. The
+// first failure ends it.
 //
 // A candidate arrives as text; the verifier parses, plans and builds it, so that what is verified
 // is what is delivered. Expected values never enter the device before the candidate has ended.
+//
+// Threads: one call at a time.
 
 #include <memory>
 #include <string>
@@ -30,6 +32,7 @@ struct PreparedCandidate {
   Artifact artifact;
   std::vector<LaunchPlan> checked_plans;  // by row of KernelTask::checked
   std::vector<LaunchPlan> timed_plans;    // by row of KernelTask::timed
+  std::vector<LaunchPlan> case_plans;     // of the verifier's cases: further rows, varied scalars
 };
 
 // One line of the battery's table.
@@ -41,7 +44,7 @@ struct BatteryVerdict {
 };
 
 struct VerifierOptions {
-  int seeds = 2;  // per shape and fill
+  int seeds = 2;  // per shape, with the declared fills; each further fill runs once per shape
   uint64_t first_seed = 1;
   std::vector<FillKind> extra_fills = {FillKind::kUniform,     FillKind::kConstant,
                                        FillKind::kAllNegative, FillKind::kHeavyTailed,
@@ -59,12 +62,18 @@ class Verifier {
                                                                      Evaluation& evaluation) = 0;
 
   // L0 and L1. On rejection evaluation.outcome holds it; evaluation.verify is filled either way.
+  // Fails (kInvalidArgument) when the task itself is wrong: its reference or its own kernel cannot
+  // compute a checked shape, or they disagree.
   virtual Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) = 0;
 
   // The task battery, against the task's own kernel: rows for the report, and an Error
-  // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, or
-  // when the original disagrees with its reference.
+  // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, when
+  // its own kernel is rejected, or when the kernel disagrees with its reference.
   virtual Result<std::vector<BatteryVerdict>> Battery() = 0;
+
+  // Cases of our own that the original does not compute either, with the reason: they were left
+  // out. Complete after Battery().
+  virtual std::vector<std::string> DroppedCases() const = 0;
 };
 
 // Everything is borrowed and must outlive the verifier. `reference` is null for tasks whose

@@ -1,0 +1,415 @@
+#include "verify/case_library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "base/check.h"
+#include "task/names.h"
+#include "task/npy.h"
+#include "verify/plan_runner.h"
+
+namespace optiml {
+namespace {
+
+bool IsOutput(const ArgSpec& arg) {
+  return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
+}
+
+std::vector<const ArgSpec*> BufferArgs(const KernelTask& task) {
+  std::vector<const ArgSpec*> args;
+  for (const ArgSpec& arg : task.args) {
+    if (arg.is_buffer) {
+      args.push_back(&arg);
+    }
+  }
+  return args;
+}
+
+double Elements(const KernelTask& task, const SizeBindings& sizes) {
+  double total = 0;
+  for (const ArgSpec* arg : BufferArgs(task)) {
+    const auto shape = ShapeOf(task, *arg, sizes);
+    double count = 1;
+    for (const int64_t extent : shape ? *shape : std::vector<int64_t>{}) {
+      count *= static_cast<double>(extent);
+    }
+    total += count;
+  }
+  return total;
+}
+
+ContentHash HashOf(const TaskInputs& inputs) {
+  ContentHasher hasher;
+  hasher.Add(SizeRow{inputs.sizes, 0}.Text());
+  for (const auto& [name, value] : inputs.scalars) {
+    hasher.Add(fmt::format("{}={}", name, value));
+  }
+  for (const Tensor& tensor : inputs.buffers) {
+    hasher.Add(
+        std::string_view(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()));
+  }
+  return hasher.Finish();
+}
+
+// Float outputs as doubles, so that kinds of reference look alike.
+Tensor Widened(const Tensor& tensor) {
+  if (!IsFloat(tensor.dtype) || tensor.dtype == DType::kF64) {
+    return tensor;
+  }
+  Tensor wide = MakeTensor(DType::kF64, tensor.shape);
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    StoreElement(DType::kF64, tensor.At(i), wide.bytes.data() + static_cast<size_t>(i) * 8);
+  }
+  return wide;
+}
+
+TaskInputs MagnitudesOf(const TaskInputs& inputs) {
+  TaskInputs result = inputs;
+  for (Tensor& tensor : result.buffers) {
+    if (!IsFloat(tensor.dtype)) {
+      continue;
+    }
+    const size_t bytes = DTypeBytes(tensor.dtype);
+    for (int64_t i = 0; i < tensor.element_count(); ++i) {
+      StoreElement(tensor.dtype, std::fabs(tensor.At(i)),
+                   tensor.bytes.data() + static_cast<size_t>(i) * bytes);
+    }
+  }
+  result.text += ", magnitudes";
+  return result;
+}
+
+// Extents of our own row, from large to small; powers of two, so that halving keeps divisibility.
+constexpr std::array<int64_t, 6> kAlignedLimits = {1024, 512, 256, 128, 64, 32};
+constexpr double kAlignedElements = 40'000;
+
+}  // namespace
+
+std::optional<SizeRow> AlignedRow(const KernelTask& task) {
+  for (const int64_t limit : kAlignedLimits) {
+    SizeRow row;
+    for (const auto& [name, value] : task.timed.front().sizes) {
+      int64_t extent = value;
+      while (extent > limit && extent % 2 == 0) {
+        extent /= 2;
+      }
+      row.sizes[name] = std::min(extent, limit);
+    }
+    if (Elements(task, row.sizes) <= kAlignedElements) {
+      const bool is_new =
+          std::none_of(task.checked.begin(), task.checked.end(),
+                       [&](const SizeRow& checked) { return checked.sizes == row.sizes; });
+      return is_new ? std::optional<SizeRow>(row) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+CaseLibrary::CaseLibrary(const KernelTask& task, Device& device, HostReference* reference,
+                         uint64_t step_limit)
+    : task_(task), device_(device), reference_(reference), step_limit_(step_limit) {}
+
+size_t CaseLibrary::PlanFor(const SizeBindings& sizes,
+                            const std::map<std::string, double>& scalars) {
+  for (size_t i = 0; i < plan_requests_.size(); ++i) {
+    if (plan_requests_[i].sizes == sizes && plan_requests_[i].scalars == scalars) {
+      return i;
+    }
+  }
+  plan_requests_.push_back({sizes, scalars, SizeRow{sizes, 0}.Text()});
+  return plan_requests_.size() - 1;
+}
+
+Result<void> CaseLibrary::MakeCases(int seeds, uint64_t first_seed,
+                                    const std::vector<FillKind>& extra_fills) {
+  rows_ = task_.checked;
+  task_rows_ = rows_.size();
+  if (const auto aligned = AlignedRow(task_)) {
+    if (task_.reference.kind != ReferenceKind::kRecorded) {
+      rows_.push_back(*aligned);
+    }
+  }
+  // The plans of the task's rows come first, by row.
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, rows_[row].sizes, first_seed));
+    plan_requests_.push_back({inputs.sizes, inputs.scalars, rows_[row].Text()});
+  }
+  std::vector<size_t> order(rows_.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return Elements(task_, rows_[a].sizes) < Elements(task_, rows_[b].sizes);
+  });
+  for (const size_t row : order) {
+    OPTIML_TRY(AddRow(row, seeds, first_seed, extra_fills));
+  }
+  for (const SizeRow& row : task_.timed) {
+    plan_requests_.push_back({row.sizes, {}, row.Text()});
+  }
+  resolved_.assign(cases_.size(), false);
+  return {};
+}
+
+Result<void> CaseLibrary::AddRow(size_t row, int seeds, uint64_t first_seed,
+                                 const std::vector<FillKind>& extra_fills) {
+  std::set<ContentHash> seen;
+  bool is_first = true;
+  const auto add = [&](std::optional<FillKind> fill, uint64_t seed) -> Result<void> {
+    VerifyCase c;
+    c.row = row;
+    c.fill = fill;
+    c.seed = seed;
+    c.is_binding = !fill && row < task_rows_;
+    OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, seed, fill));
+    if (!seen.insert(HashOf(c.inputs)).second) {
+      return {};  // this fill changes nothing here, or needs no second seed
+    }
+    c.plan = PlanFor(c.inputs.sizes, c.inputs.scalars);
+    c.is_first = std::exchange(is_first, false);
+    cases_.push_back(std::move(c));
+    return {};
+  };
+  for (int i = 0; i < std::max(1, seeds); ++i) {
+    OPTIML_TRY(add(std::nullopt, first_seed + static_cast<uint64_t>(i)));
+  }
+  // One seed for each further fill; with a seed of its own, so that scalars vary too.
+  uint64_t seed = first_seed + static_cast<uint64_t>(std::max(1, seeds));
+  for (const FillKind fill : extra_fills) {
+    OPTIML_TRY(add(fill, seed++));
+  }
+  const bool special = std::any_of(task_.args.begin(), task_.args.end(),
+                                   [](const ArgSpec& arg) { return arg.allow_special; });
+  if (special) {
+    OPTIML_TRY(add(FillKind::kSpecial, seed));
+  }
+  return {};
+}
+
+Result<std::vector<Tensor>> CaseLibrary::RunOriginal(const VerifyCase& c, const TaskInputs& inputs,
+                                                     const PreparedSource& original,
+                                                     std::string& failure) {
+  PlanRun run;
+  run.artifact = &original.artifact;
+  run.plan = &original.plans.at(c.plan);
+  run.inputs = &inputs;
+  run.poison = kPoisonBytes[0];
+  run.step_limit = step_limit_;
+  OPTIML_ASSIGN(PlanResult result, RunPlan(task_, run, device_));
+  if (result.outcome.status != RunStatus::kCompleted || !result.outcome.findings.empty()) {
+    failure = result.outcome.reason.empty() ? "it did not complete" : result.outcome.reason;
+    return std::vector<Tensor>();
+  }
+  if (!result.changed_input.empty()) {
+    failure = fmt::format("it writes to its input {}", result.changed_input);
+  }
+  return std::move(result.buffers);
+}
+
+Result<std::vector<Tensor>> CaseLibrary::ReferenceOutputs(const VerifyCase& c) {
+  if (task_.reference.kind == ReferenceKind::kHost) {
+    OPTIML_CHECK(reference_ != nullptr, "a task with a host reference is verified with it");
+    return reference_->Run(c.inputs);
+  }
+  if (task_.reference.kind == ReferenceKind::kOriginal || !c.is_binding ||
+      c.inputs.text.find("recorded") == std::string::npos) {
+    std::vector<Tensor> outputs;
+    for (const Tensor& tensor : c.original) {
+      outputs.push_back(Widened(tensor));
+    }
+    return outputs;
+  }
+  std::vector<Tensor> outputs;
+  size_t i = 0;
+  for (const ArgSpec* arg : BufferArgs(task_)) {
+    Tensor tensor = c.inputs.buffers[i++];
+    if (arg->role == ArgRole::kOut) {
+      const auto& file = task_.reference.recorded.at(arg->name);
+      const std::vector<int64_t> shape = tensor.shape;
+      OPTIML_ASSIGN(tensor, LoadNpy(file));
+      OPTIML_TRY(CheckRecorded(tensor, *arg, shape, file));
+    }
+    outputs.push_back(Widened(tensor));
+  }
+  return outputs;
+}
+
+void CaseLibrary::MakeBudgets(VerifyCase& c, const std::vector<Tensor>* magnitudes) const {
+  const double terms = ReductionTerms(task_, c.inputs.sizes);
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  c.budgets.assign(args.size(), std::nullopt);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (IsOutput(*args[i]) && IsFloat(args[i]->dtype)) {
+      const bool usable = magnitudes != nullptr && !magnitudes->empty();
+      c.budgets[i].emplace(task_, *args[i], terms, c.expected[i],
+                           usable ? &(*magnitudes)[i] : nullptr);
+    }
+  }
+}
+
+std::pair<double, std::string> CaseLibrary::MeasureOriginal(VerifyCase& c) const {
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  std::pair<double, std::string> worst{0, ""};
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!c.budgets[i]) {
+      continue;
+    }
+    const double ratio = c.budgets[i]->WorstRatio(c.expected[i], c.original[i]);
+    const bool measured = task_.reference.kind != ReferenceKind::kOriginal;
+    c.budgets[i]->Widen(measured ? std::max(1.0, kOriginalFactor * ratio) : kUnmeasuredFactor);
+    if (ratio >= worst.first) {
+      worst = {ratio, args[i]->name};
+    }
+  }
+  return worst;
+}
+
+Result<void> CaseLibrary::FillIn(VerifyCase& c, const PreparedSource& original) {
+  const auto drop = [&](std::string reason) {
+    c.dropped = true;
+    c.drop_reason = std::move(reason);
+  };
+  std::string failure;
+  OPTIML_ASSIGN(c.original, RunOriginal(c, c.inputs, original, failure));
+  if (!failure.empty()) {
+    if (c.is_binding) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the original kernel cannot be checked against: at {}: {}",
+                               c.inputs.text, failure));
+    }
+    drop("the original fails: " + failure);
+    return {};
+  }
+  Result<std::vector<Tensor>> expected = ReferenceOutputs(c);
+  if (!expected) {
+    if (c.is_binding) {
+      return std::move(expected).error();
+    }
+    drop("the reference fails: " + expected.error().message());
+    return {};
+  }
+  c.expected = *std::move(expected);
+  MakeBudgets(c, nullptr);
+  return {};
+}
+
+Result<void> CaseLibrary::AddMagnitudes(size_t index, const PreparedSource& original) {
+  VerifyCase& c = cases_[index];
+  if (magnitudes_.contains(index)) {
+    return {};
+  }
+  std::vector<Tensor>& outputs = magnitudes_[index];  // empty when it cannot be computed
+  const TaskInputs inputs = MagnitudesOf(c.inputs);
+  if (task_.reference.kind == ReferenceKind::kHost) {
+    if (Result<std::vector<Tensor>> result = reference_->Run(inputs); result) {
+      outputs = *std::move(result);
+    }
+  } else {
+    std::string failure;
+    OPTIML_ASSIGN(std::vector<Tensor> result, RunOriginal(c, inputs, original, failure));
+    if (failure.empty()) {
+      outputs = std::move(result);
+    }
+  }
+  MakeBudgets(c, &outputs);
+  MeasureOriginal(c);
+  return {};
+}
+
+Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSource& original) {
+  VerifyCase& c = cases_.at(index);
+  if (resolved_[index]) {
+    return &c;
+  }
+  OPTIML_TRY(FillIn(c, original));
+  if (c.dropped) {
+    resolved_[index] = true;
+    return &c;
+  }
+  std::pair<double, std::string> worst = MeasureOriginal(c);
+  if (worst.first > 1) {
+    OPTIML_TRY(AddMagnitudes(index, original));
+    worst = MeasureOriginal(c);
+  }
+  // The original against its reference, in the task's own tolerance where it has one, and within a
+  // budget that no inaccuracy explains otherwise.
+  VerifyCase probe = c;
+  for (auto& budget : probe.budgets) {
+    if (budget) {
+      budget->Widen(kDisagreement);
+    }
+  }
+  const Outcome agreement = CompareOnce(probe, c.original, kPoisonBytes[0]);
+  if (!agreement.matches()) {
+    if (agreement.first->unwritten && c.is_binding) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("the original kernel leaves outputs unwritten at {}: {}; an argument "
+                      "that is only partly written has role = \"inout\"",
+                      c.inputs.text, MismatchText(*agreement.first)));
+    }
+    const std::string what = fmt::format("at {}: {} ({} elements differ)", c.inputs.text,
+                                         MismatchText(*agreement.first), agreement.mismatch_count);
+    if (c.is_binding) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the reference disagrees with the original kernel {} (got is the "
+                               "kernel's): one of them is wrong, or [tolerance] is too tight",
+                               what));
+    }
+    c.dropped = true;
+    c.drop_reason = "the original disagrees with the reference " + what;
+  }
+  // Signs of zero count where special values are legal and the original has them all right.
+  if (std::any_of(task_.args.begin(), task_.args.end(),
+                  [](const ArgSpec& arg) { return arg.allow_special; })) {
+    probe.signed_zeros = true;
+    c.signed_zeros = CompareOnce(probe, c.original, std::nullopt).matches();
+  }
+  resolved_[index] = true;
+  return &c;
+}
+
+CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c,
+                                              const std::vector<Tensor>& buffers,
+                                              std::optional<uint8_t> poison) const {
+  Outcome outcome;
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!IsOutput(*args[i])) {
+      continue;
+    }
+    CompareOptions options;
+    options.poison = args[i]->role == ArgRole::kOut ? poison : std::nullopt;
+    options.signed_zeros = c.signed_zeros;
+    const Comparison one = Compare(*args[i], c.expected[i], buffers[i],
+                                   c.budgets[i] ? &*c.budgets[i] : nullptr, options);
+    if (!outcome.first && one.first) {
+      outcome.first = one.first;
+    }
+    outcome.mismatch_count += one.mismatch_count;
+    outcome.max_absolute_error = std::max(outcome.max_absolute_error, one.max_absolute_error);
+    outcome.max_relative_error = std::max(outcome.max_relative_error, one.max_relative_error);
+    outcome.max_budget_ratio = std::max(outcome.max_budget_ratio, one.max_budget_ratio);
+  }
+  return outcome;
+}
+
+Result<CaseLibrary::Outcome> CaseLibrary::CompareOutputs(size_t index,
+                                                         const std::vector<Tensor>& buffers,
+                                                         std::optional<uint8_t> poison,
+                                                         const PreparedSource& original) {
+  OPTIML_CHECK(resolved_[index] && !cases_[index].dropped, "only resolved cases are compared");
+  Outcome outcome = CompareOnce(cases_[index], buffers, poison);
+  // A wrong element is far off; one that only cancelled is near its budget.
+  if (!outcome.matches() && !outcome.first->unwritten && !magnitudes_.contains(index)) {
+    OPTIML_TRY(AddMagnitudes(index, original));
+    outcome = CompareOnce(cases_[index], buffers, poison);
+  }
+  return outcome;
+}
+
+}  // namespace optiml

@@ -1,0 +1,121 @@
+#ifndef OPTIML_VERIFY_CASE_LIBRARY_H_
+#define OPTIML_VERIFY_CASE_LIBRARY_H_
+
+// CaseLibrary: the cases of a task's checks (a row of sizes, a fill, a seed) with their inputs,
+// what must come out, and how far the original kernel is from it. Computed once and shared by every
+// candidate.
+//
+// Rows are the task's checked ones and one of our own: the timed row with every extent halved until
+// it is small, so that code for aligned sizes runs too. Cases on that row and cases with fills of
+// our own count only where the original kernel agrees with the reference there: they may lie
+// outside of what the task promises.
+//
+// Not thread safe.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/kernel_task.h"
+#include "core/tensor.h"
+#include "device/device.h"
+#include "task/reference.h"
+#include "verify/compare.h"
+#include "verify/error_budget.h"
+#include "verify/prepare.h"
+
+namespace optiml {
+
+struct VerifierOptions;
+
+struct VerifyCase {
+  size_t row = 0;                // into CaseLibrary::rows()
+  std::optional<FillKind> fill;  // absent: the declared fills
+  uint64_t seed = 0;
+  TaskInputs inputs;
+  size_t plan = 0;          // into CaseLibrary::plan_requests()
+  bool is_first = false;    // the first of its row: checked in full and run twice
+  bool is_binding = false;  // a declared fill on a row of the task
+
+  // After Resolve:
+  bool dropped = false;  // the original does not compute it either
+  std::string drop_reason;
+  std::vector<Tensor> expected;  // by buffer argument; f64 for float outputs, empty for the others
+  std::vector<Tensor> original;  // the original's outputs, likewise, in the task's dtypes
+  std::vector<std::optional<ErrorBudget>> budgets;  // by buffer argument
+  bool signed_zeros = false;
+};
+
+class CaseLibrary {
+ public:
+  // Borrowed; `reference` is null unless the task's reference is a host function.
+  CaseLibrary(const KernelTask& task, Device& device, HostReference* reference,
+              uint64_t step_limit);
+
+  // Inputs of every case; fails when they cannot be made (a task that LoadTask accepted can).
+  Result<void> MakeCases(int seeds, uint64_t first_seed, const std::vector<FillKind>& extra_fills);
+
+  const std::vector<SizeRow>& rows() const { return rows_; }
+  // The first requests are those of the task's checked rows, then those of our own row and of
+  // varied scalars; the timed rows come last.
+  const std::vector<PlanRequest>& plan_requests() const { return plan_requests_; }
+  size_t first_timed_plan() const { return plan_requests_.size() - task_.timed.size(); }
+  size_t size() const { return cases_.size(); }
+  // Whether the case is the first of its row.
+  bool IsFirst(size_t index) const { return cases_.at(index).is_first; }
+
+  // The case with its expected values and budgets. `original` is the task's own kernel, prepared
+  // with plan_requests(). Fails (kInvalidArgument) when the reference or the original cannot
+  // compute a binding case, or when they disagree about it.
+  Result<const VerifyCase*> Resolve(size_t index, const PreparedSource& original);
+
+  // All outputs of one run against the case. Asks for the magnitudes' run when an element would
+  // fail without it. Error only when that run breaks.
+  struct Outcome {
+    std::optional<Mismatch> first;  // in argument order
+    int64_t mismatch_count = 0;
+    double max_absolute_error = 0;
+    double max_relative_error = 0;
+    double max_budget_ratio = 0;
+    bool matches() const { return mismatch_count == 0; }
+  };
+  Result<Outcome> CompareOutputs(size_t index, const std::vector<Tensor>& buffers,
+                                 std::optional<uint8_t> poison, const PreparedSource& original);
+
+ private:
+  Result<void> AddRow(size_t row, int seeds, uint64_t first_seed,
+                      const std::vector<FillKind>& extra_fills);
+  size_t PlanFor(const SizeBindings& sizes, const std::map<std::string, double>& scalars);
+  Result<std::vector<Tensor>> RunOriginal(const VerifyCase& c, const TaskInputs& inputs,
+                                          const PreparedSource& original, std::string& failure);
+  Result<std::vector<Tensor>> ReferenceOutputs(const VerifyCase& c);
+  Result<void> FillIn(VerifyCase& c, const PreparedSource& original);
+  Result<void> AddMagnitudes(size_t index, const PreparedSource& original);
+  // Sets the budgets' multipliers from the original's error. Returns the worst ratio over all
+  // outputs and its argument.
+  std::pair<double, std::string> MeasureOriginal(VerifyCase& c) const;
+  Outcome CompareOnce(const VerifyCase& c, const std::vector<Tensor>& buffers,
+                      std::optional<uint8_t> poison) const;
+  void MakeBudgets(VerifyCase& c, const std::vector<Tensor>* magnitudes) const;
+
+  const KernelTask& task_;
+  Device& device_;
+  HostReference* reference_;
+  uint64_t step_limit_;
+  std::vector<SizeRow> rows_;
+  size_t task_rows_ = 0;
+  std::vector<PlanRequest> plan_requests_;
+  std::vector<VerifyCase> cases_;
+  std::vector<bool> resolved_;
+  std::map<size_t, std::vector<Tensor>> magnitudes_;  // by case; addresses are stable
+};
+
+// The timed row with each extent halved until every buffer is small; absent when it is no new row.
+std::optional<SizeRow> AlignedRow(const KernelTask& task);
+
+}  // namespace optiml
+
+#endif  // OPTIML_VERIFY_CASE_LIBRARY_H_

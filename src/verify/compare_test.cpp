@@ -1,0 +1,123 @@
+#include "verify/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace optiml {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ArgSpec Output(DType dtype) {
+  ArgSpec arg;
+  arg.name = "y";
+  arg.is_buffer = true;
+  arg.dtype = dtype;
+  arg.role = ArgRole::kOut;
+  return arg;
+}
+
+Tensor Make(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
+  Tensor tensor = MakeTensor(dtype, std::move(shape));
+  for (size_t i = 0; i < values.size(); ++i) {
+    StoreElement(dtype, values[i], tensor.bytes.data() + i * DTypeBytes(dtype));
+  }
+  return tensor;
+}
+
+Comparison CompareFloats(DType dtype, const std::vector<double>& expected,
+                         const std::vector<double>& got, const CompareOptions& options = {}) {
+  const auto n = static_cast<int64_t>(expected.size());
+  const Tensor e = Make(DType::kF64, {n}, expected);
+  const KernelTask task;
+  const ErrorBudget budget(task, Output(dtype), 1, e, nullptr);
+  return Compare(Output(dtype), e, Make(dtype, {n}, got), &budget, options);
+}
+
+TEST(Compare, AcceptsRoundingAndRefusesMore) {
+  EXPECT_TRUE(CompareFloats(DType::kF32, {1, 2, 3}, {1, 2.0000001, 3}).matches());
+  const Comparison wrong = CompareFloats(DType::kF32, {1, 2, 3}, {1, 2.01, 3});
+  EXPECT_EQ(wrong.mismatch_count, 1);
+  EXPECT_EQ(wrong.first->index, 1);
+  EXPECT_NEAR(wrong.max_absolute_error, 0.01, 1e-6);
+  EXPECT_NEAR(wrong.max_relative_error, 0.005, 1e-6);
+  EXPECT_GT(wrong.max_budget_ratio, 1);
+}
+
+TEST(Compare, NamesTheFirstWrongElementByItsCoordinates) {
+  const Tensor expected = Make(DType::kI32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor got = Make(DType::kI32, {2, 3}, {1, 2, 3, 4, 7, 8});
+  const Comparison result = Compare(Output(DType::kI32), expected, got, nullptr, {});
+  EXPECT_EQ(result.mismatch_count, 2);
+  EXPECT_EQ(result.first->coordinates, (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(MismatchText(*result.first), "y[1,1]: expected 5, got 7");
+}
+
+TEST(Compare, IntegersAreExactBeyondTheDoublesDigits) {
+  Tensor expected = MakeTensor(DType::kI64, {1});
+  StoreInteger(DType::kI64, (int64_t{1} << 60) + 1, expected.bytes.data());
+  Tensor got = expected;
+  EXPECT_TRUE(Compare(Output(DType::kI64), expected, got, nullptr, {}).matches());
+  StoreInteger(DType::kI64, int64_t{1} << 60, got.bytes.data());
+  EXPECT_FALSE(Compare(Output(DType::kI64), expected, got, nullptr, {}).matches());
+}
+
+TEST(Compare, NanAndInfinityGoByKind) {
+  EXPECT_TRUE(CompareFloats(DType::kF32, {kNan, kInf, -kInf}, {kNan, kInf, -kInf}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF32, {kNan}, {1}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF32, {1}, {kNan}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF32, {kInf}, {-kInf}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF32, {kInf}, {3e38}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF32, {1}, {kInf}).matches());
+}
+
+TEST(Compare, OverflowOfTheTypeIsItsInfinity) {
+  EXPECT_TRUE(CompareFloats(DType::kF16, {1e6}, {kInf}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF16, {1e6}, {-kInf}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF16, {1e6}, {5}).matches());
+  // Just below the limit, rounding up is not wrong.
+  EXPECT_TRUE(CompareFloats(DType::kF16, {65'519}, {kInf}).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF16, {60'000}, {kInf}).matches());
+}
+
+TEST(Compare, SignsOfZeroCountOnlyWhenAsked) {
+  EXPECT_TRUE(CompareFloats(DType::kF32, {0.0}, {-0.0}).matches());
+  CompareOptions options;
+  options.signed_zeros = true;
+  EXPECT_FALSE(CompareFloats(DType::kF32, {0.0}, {-0.0}, options).matches());
+  EXPECT_TRUE(CompareFloats(DType::kF32, {-0.0}, {-0.0}, options).matches());
+}
+
+TEST(Compare, PoisonIsUnwrittenEvenWhereNanIsExpected) {
+  const KernelTask task;
+  for (const DType dtype : {DType::kF16, DType::kBf16, DType::kF32, DType::kF64}) {
+    const Tensor expected = Make(DType::kF64, {2}, {kNan, 1});
+    Tensor got = Make(dtype, {2}, {kNan, 1});
+    const ErrorBudget budget(task, Output(dtype), 1, expected, nullptr);
+    CompareOptions options;
+    options.poison = kPoisonBytes[0];
+    EXPECT_TRUE(Compare(Output(dtype), expected, got, &budget, options).matches());
+    std::memset(got.bytes.data(), kPoisonBytes[0], DTypeBytes(dtype));
+    const Comparison result = Compare(Output(dtype), expected, got, &budget, options);
+    ASSERT_EQ(result.mismatch_count, 1) << DTypeName(dtype);
+    EXPECT_TRUE(result.first->unwritten);
+  }
+}
+
+TEST(Compare, AnIntegerThatLooksLikePoisonIsRightWhenItIsExpected) {
+  const Tensor expected = Make(DType::kI32, {2}, {-1, 5});
+  CompareOptions options;
+  options.poison = kPoisonBytes[0];
+  EXPECT_TRUE(Compare(Output(DType::kI32), expected, expected, nullptr, options).matches());
+  const Tensor got = Make(DType::kI32, {2}, {-1, -1});
+  const Comparison result = Compare(Output(DType::kI32), expected, got, nullptr, options);
+  EXPECT_EQ(result.mismatch_count, 1);
+  EXPECT_EQ(MismatchText(*result.first), "y[1] is unwritten, expected 5");
+}
+
+}  // namespace
+}  // namespace optiml

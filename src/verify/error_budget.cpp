@@ -1,0 +1,123 @@
+#include "verify/error_budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "task/inputs.h"
+
+namespace optiml {
+namespace {
+
+// The smallest positive number of a float type (IEEE 754-2019; OCP 8-bit Floating Point 1.0).
+double SmallestPositive(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return 0x1p-24;
+    case DType::kBf16:
+      return 0x1p-133;
+    case DType::kF32:
+      return 0x1p-149;
+    case DType::kE4m3:
+      return 0x1p-9;
+    case DType::kE5m2:
+      return 0x1p-16;
+    default:
+      return 0x1p-1074;
+  }
+}
+
+double RootMeanSquare(const Tensor& tensor) {
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    const double value = tensor.At(i);
+    if (std::isfinite(value)) {
+      sum += value * value;
+      ++count;
+    }
+  }
+  const double rms = count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+  return std::isfinite(rms) ? rms : 0;
+}
+
+}  // namespace
+
+ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms,
+                         const Tensor& expected, const Tensor* magnitudes)
+    : magnitudes_(magnitudes) {
+  OPTIML_CHECK(IsFloat(arg.dtype), "integers have no error budget");
+  const Tolerance& tolerance = task.tolerance;
+  absolute_ = tolerance.absolute;
+  relative_ = tolerance.relative;
+  const auto own = tolerance.per_argument.find(arg.name);
+  if (own != tolerance.per_argument.end()) {
+    absolute_ = own->second.absolute;
+    relative_ = own->second.relative;
+  }
+  // Whatever the output's type, an honest kernel sums in f32 at least (f64 for f64).
+  const double arithmetic =
+      arg.dtype == DType::kF64 ? UnitRoundoff(DType::kF64) : UnitRoundoff(DType::kF32);
+  output_roundoff_ = 2 * UnitRoundoff(arg.dtype);
+  scale_factor_ = (kBase + kGrowth * std::sqrt(std::max(1.0, terms))) * arithmetic;
+  if (tolerance.allow_reduced_precision) {
+    scale_factor_ += kReducedPrecision;
+  }
+  tiny_ = 2 * SmallestPositive(arg.dtype);
+  rms_ = RootMeanSquare(expected);
+}
+
+double ErrorBudget::Floor(int64_t i, double expected) const {
+  const double magnitude = std::fabs(expected);
+  double scale = std::max(magnitude, rms_);
+  if (magnitudes_ != nullptr) {
+    const double terms = std::fabs(magnitudes_->At(i));
+    if (std::isfinite(terms)) {
+      scale = std::max(scale, terms);
+    }
+  }
+  return output_roundoff_ * magnitude + scale_factor_ * scale + tiny_;
+}
+
+double ErrorBudget::Allowance(int64_t i, double expected) const {
+  const double stated = absolute_.value_or(0) + relative_.value_or(0) * std::fabs(expected);
+  if (is_explicit()) {
+    return stated;
+  }
+  return stated + multiplier_ * Floor(i, expected);
+}
+
+double ErrorBudget::WorstRatio(const Tensor& expected, const Tensor& got) const {
+  double worst = 0;
+  for (int64_t i = 0; i < expected.element_count(); ++i) {
+    const double e = expected.At(i);
+    const double g = got.At(i);
+    if (std::isfinite(e) && std::isfinite(g)) {
+      worst = std::max(worst, std::fabs(g - e) / Floor(i, e));
+    }
+  }
+  return worst;
+}
+
+double ReductionTerms(const KernelTask& task, const SizeBindings& sizes) {
+  if (task.tolerance.reduction_length) {
+    const Result<int64_t> length = task.tolerance.reduction_length->Evaluate(sizes);
+    return length ? static_cast<double>(std::max<int64_t>(1, *length)) : 1;
+  }
+  double terms = 0;
+  for (const ArgSpec& arg : task.args) {
+    if (!arg.is_buffer || !IsFloat(arg.dtype) ||
+        (arg.role != ArgRole::kIn && arg.role != ArgRole::kInOut)) {
+      continue;
+    }
+    const auto shape = ShapeOf(task, arg, sizes);
+    double count = 1;
+    for (const int64_t extent : shape ? *shape : std::vector<int64_t>{}) {
+      count *= static_cast<double>(extent);
+    }
+    terms += count;
+  }
+  return std::max(1.0, terms);
+}
+
+}  // namespace optiml

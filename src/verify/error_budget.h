@@ -1,0 +1,82 @@
+#ifndef OPTIML_VERIFY_ERROR_BUDGET_H_
+#define OPTIML_VERIFY_ERROR_BUDGET_H_
+
+// ErrorBudget: how far each element of one output may be from its expected value.
+// docs/verification.md explains the formula to users; this is its source.
+//
+// With e the expected value, u the unit roundoff, n the terms that an output element sums:
+//
+//   floor = 2 u_out |e| + (kBase + kGrowth sqrt(n)) u_arith scale + 2 tiny
+//   scale = max(|e|, rms of the output, |f(|inputs|)|)
+//
+// The worst case of a sum of n terms is n u sum|terms| (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2nd ed. 2002, section 4.2); for independent roundings it is a small multiple of
+// sqrt(n) u sum|terms| with overwhelming probability (Higham and Mary, A New Approach to
+// Probabilistic Rounding Error Analysis, SIAM J. Sci. Comput. 41(5), 2019), which is what is
+// granted here: n u at big n would let half precision pass. f(|inputs|), the reference on the
+// inputs' magnitudes, is sum|terms| for everything that is linear in its inputs; it is asked for
+// only when an element would fail without it (a sum that cancels).
+//
+// A candidate may also be kOriginalFactor times as far off as the original kernel is from the
+// double reference: multiplier = max(1, kOriginalFactor max_i(error of original / floor)).
+//
+// An explicit tolerance with both bounds replaces all of this by absolute + relative |e|; with one
+// bound it is added to the floor.
+
+#include <cstdint>
+#include <optional>
+
+#include "core/kernel_task.h"
+#include "core/tensor.h"
+
+namespace optiml {
+
+inline constexpr double kBase = 16;   // 8 ulp for what is no sum: exp, division, a fast reciprocal
+inline constexpr double kGrowth = 4;  // standard deviations of a random walk of roundings
+inline constexpr double kOriginalFactor = 4;  // another order of summation may be this much worse
+// Beyond this many floors the original is not inaccurate, but computes something else.
+inline constexpr double kDisagreement = 256;
+// With the original as the reference both sides carry its error, which nobody has measured.
+inline constexpr double kUnmeasuredFactor = 8;
+// What tf32, f16 or bf16 products leave: rounding of each input by 2^-8 at worst, 4 deviations.
+inline constexpr double kReducedPrecision = 4 * 0x1p-8;
+
+class ErrorBudget {
+ public:
+  // `terms`: n above, at least 1. `expected` is f64 for float outputs. `magnitudes`, the output of
+  // the reference on |inputs|, may be null. REQUIRES: IsFloat(arg.dtype)
+  ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms, const Tensor& expected,
+              const Tensor* magnitudes);
+
+  // Multiplies the floor; explicit bounds stay what they are.
+  void Widen(double multiplier) { multiplier_ = multiplier; }
+
+  // Of element i whose expected value is `expected`; infinite expectations are compared by kind.
+  double Allowance(int64_t i, double expected) const;
+
+  // max over the elements of |got - expected| / floor, before any widening; what the original's
+  // outputs are measured with. Elements that are not finite on both sides are left out.
+  double WorstRatio(const Tensor& expected, const Tensor& got) const;
+
+  bool is_explicit() const { return absolute_ && relative_; }
+
+ private:
+  double Floor(int64_t i, double expected) const;
+
+  double output_roundoff_ = 0;
+  double scale_factor_ = 0;
+  double tiny_ = 0;
+  double rms_ = 0;
+  double multiplier_ = 1;
+  const Tensor* magnitudes_ = nullptr;  // not owned; null: not known
+  std::optional<double> absolute_;
+  std::optional<double> relative_;
+};
+
+// Terms that one output element sums at these sizes: the task's reduction_length, or all float
+// input elements together when it says nothing.
+double ReductionTerms(const KernelTask& task, const SizeBindings& sizes);
+
+}  // namespace optiml
+
+#endif  // OPTIML_VERIFY_ERROR_BUDGET_H_

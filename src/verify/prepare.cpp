@@ -1,0 +1,249 @@
+#include "verify/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace optiml {
+namespace {
+
+std::optional<DType> DTypeOf(const ast::Type& type) {
+  switch (type.kind) {
+    case ast::TypeKind::kBool:
+      return DType::kBool;
+    case ast::TypeKind::kInt:
+      switch (type.bits) {
+        case 8:
+          return type.is_signed ? DType::kI8 : DType::kU8;
+        case 16:
+          return type.is_signed ? DType::kI16 : DType::kU16;
+        case 32:
+          return type.is_signed ? DType::kI32 : DType::kU32;
+        case 64:
+          return type.is_signed ? DType::kI64 : DType::kU64;
+        default:
+          return std::nullopt;
+      }
+    case ast::TypeKind::kFloat:
+      switch (type.bits) {
+        case 16:
+          return type.is_bfloat ? DType::kBf16 : DType::kF16;
+        case 32:
+          return DType::kF32;
+        case 64:
+          return DType::kF64;
+        default:
+          return std::nullopt;
+      }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Adds the time since the last mark to a stage.
+class StageTimer {
+ public:
+  explicit StageTimer(Evaluation& evaluation) : evaluation_(evaluation), last_(clock_.Now()) {}
+  void Mark(Stage stage) {
+    const Nanoseconds now = clock_.Now();
+    evaluation_.stage_times.push_back({stage, now - last_});
+    last_ = now;
+  }
+
+ private:
+  SystemClock clock_;
+  Evaluation& evaluation_;
+  Nanoseconds last_;
+};
+
+// A kernel without launcher: its one launch, from the task file.
+Result<std::variant<LaunchPlan, Refusal>> PlanFromTask(
+    const KernelTask& task, const ast::SourceUnit& unit,
+    const std::vector<LauncherArgument>& arguments, const SizeBindings& sizes) {
+  const LaunchSpec& spec = *task.launch;
+  const ast::Function* kernel = unit.FindFunction(spec.kernel);
+  if (kernel == nullptr || !kernel->is_kernel) {
+    return std::variant<LaunchPlan, Refusal>(
+        Refusal{fmt::format("{}: no kernel {} (task.toml [launch])", unit.path, spec.kernel), 0});
+  }
+  if (kernel->parameters.size() != arguments.size()) {
+    return std::variant<LaunchPlan, Refusal>(
+        Refusal{fmt::format("{}:{}: {} has {} parameters, but the task has {} arguments", unit.path,
+                            kernel->line, spec.kernel, kernel->parameters.size(), arguments.size()),
+                kernel->line});
+  }
+  LaunchPlan plan;
+  plan.maker = PlanMaker::kTaskFile;
+  KernelLaunch launch;
+  launch.kernel = spec.kernel;
+  launch.line = kernel->line;
+  const auto extents = [&](const std::vector<SizeExpr>& from, Dim3& to) -> Result<void> {
+    uint32_t* const parts[] = {&to.x, &to.y, &to.z};
+    for (size_t i = 0; i < from.size(); ++i) {
+      OPTIML_ASSIGN(const int64_t value, from[i].Evaluate(sizes));
+      if (value < 1 || value > INT32_MAX) {
+        return Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("task.toml: [launch]: extent \"{}\" is {}", from[i].text(), value));
+      }
+      *parts[i] = static_cast<uint32_t>(value);
+    }
+    return {};
+  };
+  OPTIML_TRY(extents(spec.grid, launch.grid));
+  OPTIML_TRY(extents(spec.block, launch.block));
+  OPTIML_ASSIGN(const int64_t shared, spec.dynamic_shared_bytes.Evaluate(sizes));
+  launch.dynamic_shared_bytes = static_cast<uint64_t>(std::max<int64_t>(0, shared));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const LauncherArgument& argument = arguments[i];
+    if (argument.is_buffer) {
+      launch.arguments.emplace_back(DevicePointer{static_cast<int>(plan.buffers.size()), 0});
+      plan.buffers.push_back({argument.name, static_cast<int>(i), argument.size_bytes, 0});
+      continue;
+    }
+    // By value, in the parameter's own type.
+    const auto& parameter = unit.variables[static_cast<size_t>(kernel->parameters[i])];
+    const DType dtype = DTypeOf(*parameter.type).value_or(task.args[i].dtype);
+    std::vector<std::byte> bytes(DTypeBytes(dtype));
+    const auto* whole = std::get_if<int64_t>(&argument.value);
+    if (whole != nullptr && !IsFloat(dtype)) {
+      StoreInteger(dtype, *whole, bytes.data());
+    } else {
+      StoreElement(
+          dtype, whole != nullptr ? static_cast<double>(*whole) : std::get<double>(argument.value),
+          bytes.data());
+    }
+    launch.arguments.emplace_back(std::move(bytes));
+  }
+  plan.steps.emplace_back(std::move(launch));
+  return std::variant<LaunchPlan, Refusal>(std::move(plan));
+}
+
+std::variant<std::vector<LaunchPlan>, Rejection> Rejected(Stage stage, std::string reason) {
+  return Rejection{stage, std::move(reason)};
+}
+
+Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
+    const KernelTask& task, const ast::SourceUnit& unit, const std::string& entry, bool same_names,
+    const std::vector<PlanRequest>& requests) {
+  if (!task.launch) {
+    const auto found = FindLauncher(unit, entry);
+    if (const auto* refusal = std::get_if<Refusal>(&found)) {
+      return Rejected(Stage::kPlan, refusal->reason);
+    }
+    std::vector<LauncherFact> facts = FactsOf(std::get<std::vector<LauncherParameter>>(found));
+    for (LauncherFact& fact : facts) {
+      if (!same_names) {
+        fact.name.clear();
+      }
+    }
+    if (const Result<void> agrees = CheckArguments(task, facts); !agrees) {
+      return Rejected(Stage::kPlan, agrees.error().message());
+    }
+  }
+  std::vector<LaunchPlan> plans;
+  for (const PlanRequest& request : requests) {
+    OPTIML_ASSIGN(const std::vector<LauncherArgument> arguments,
+                  BindArguments(task, request.sizes, request.scalars));
+    std::variant<LaunchPlan, Refusal> outcome;
+    if (task.launch) {
+      OPTIML_ASSIGN(outcome, PlanFromTask(task, unit, arguments, request.sizes));
+    } else {
+      outcome = MakeLaunchPlan(unit, entry, arguments);
+    }
+    if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+      return Rejected(Stage::kPlan, request.text.empty()
+                                        ? refusal->reason
+                                        : fmt::format("{} (at {})", refusal->reason, request.text));
+    }
+    plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
+  }
+  return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(plans));
+}
+
+std::vector<std::string> KernelsOf(const std::vector<LaunchPlan>& plans) {
+  std::vector<std::string> kernels;
+  for (const LaunchPlan& plan : plans) {
+    for (std::string& kernel : plan.Kernels()) {
+      if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) {
+        kernels.push_back(std::move(kernel));
+      }
+    }
+  }
+  return kernels;
+}
+
+}  // namespace
+
+std::vector<LauncherFact> FactsOf(const std::vector<LauncherParameter>& parameters) {
+  std::vector<LauncherFact> facts;
+  for (const LauncherParameter& parameter : parameters) {
+    LauncherFact fact;
+    fact.name = parameter.name;
+    fact.line = parameter.line;
+    const ast::Type& type = *parameter.type;
+    fact.is_pointer = type.kind == ast::TypeKind::kPointer || type.kind == ast::TypeKind::kArray;
+    if (fact.is_pointer && type.element != nullptr) {
+      fact.points_to_const = type.element->is_const;
+      fact.dtype = DTypeOf(*type.element);
+    } else {
+      fact.dtype = DTypeOf(type);
+    }
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+Result<std::variant<PreparedSource, Rejection>> PrepareSource(
+    const KernelTask& task, const KernelSource& source, bool same_names,
+    const std::vector<PlanRequest>& requests, Builder& builder, const std::string& architecture,
+    Evaluation& evaluation) {
+  using Outcome = std::variant<PreparedSource, Rejection>;
+  StageTimer timer(evaluation);
+  evaluation.source_hash = source.hash();
+  ParseOptions options;
+  if (const Result<ToolchainInfo> toolchain = builder.Toolchain(); toolchain) {
+    options.cuda_include_directory = toolchain->include_directory.string();
+  }
+  OPTIML_ASSIGN(const ParseOutcome parsed, ParseSource(source, options));
+  timer.Mark(Stage::kParse);
+  if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
+    return Outcome(Rejection{Stage::kParse, refusal->reason});
+  }
+  const auto& unit = std::get<ast::SourceUnit>(parsed);
+
+  OPTIML_ASSIGN(auto planned, MakePlans(task, unit, source.entry(), same_names, requests));
+  timer.Mark(Stage::kPlan);
+  if (auto* rejection = std::get_if<Rejection>(&planned)) {
+    return Outcome(std::move(*rejection));
+  }
+  PreparedSource prepared;
+  prepared.plans = std::get<std::vector<LaunchPlan>>(std::move(planned));
+  ContentHasher hasher;
+  for (const LaunchPlan& plan : prepared.plans) {
+    hasher.Add(plan.Format());
+  }
+  evaluation.plan_hash = hasher.Finish();
+
+  BuildRequest request;
+  request.device_text = unit.device_text;
+  request.file_name = source.path();
+  request.name_expressions = KernelsOf(prepared.plans);
+  request.architecture = architecture;
+  OPTIML_ASSIGN(BuildOutcome built, builder.Build(request));
+  timer.Mark(Stage::kBuild);
+  if (const auto* failure = std::get_if<BuildFailure>(&built)) {
+    return Outcome(Rejection{Stage::kBuild, failure->first_error.empty()
+                                                ? fmt::format("{} failed", failure->stage)
+                                                : failure->first_error});
+  }
+  prepared.artifact = std::get<Artifact>(std::move(built));
+  evaluation.ptx_hash = prepared.artifact.ptx_hash;
+  evaluation.resources = prepared.artifact.kernels;
+  return Outcome(std::move(prepared));
+}
+
+}  // namespace optiml

@@ -1,0 +1,276 @@
+#include "verify/verifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "verify/battery.h"
+#include "verify/case_library.h"
+#include "verify/compare.h"
+#include "verify/limits.h"
+#include "verify/plan_runner.h"
+#include "verify/prepare.h"
+
+namespace optiml {
+namespace {
+
+std::string FindingSentence(const Finding& finding) {
+  const std::string place = finding.line > 0 ? fmt::format(" (line {})", finding.line) : "";
+  const std::string kernel = finding.kernel.empty() ? "" : fmt::format("{}: ", finding.kernel);
+  // The detail may already begin with the kind.
+  const bool repeats = finding.detail.starts_with(finding.kind);
+  return fmt::format("{}{}{}{}", kernel, repeats ? "" : finding.kind + ": ", finding.detail, place);
+}
+
+class TaskVerifier : public Verifier {
+ public:
+  TaskVerifier(const KernelTask& task, Builder& builder, Device& device, HostReference* reference,
+               const VerifierOptions& options)
+      : task_(task),
+        builder_(builder),
+        device_(device),
+        options_(options),
+        library_(task, device, reference, options.step_limit_per_case) {}
+
+  Result<void> MakeCases() {
+    return library_.MakeCases(options_.seeds, options_.first_seed, options_.extra_fills);
+  }
+
+  Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
+                                                             Evaluation& evaluation) override;
+  Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
+  Result<std::vector<BatteryVerdict>> Battery() override;
+  std::vector<std::string> DroppedCases() const override { return dropped_; }
+
+ private:
+  struct CaseRun {
+    const PreparedCandidate& candidate;
+    size_t index = 0;
+    bool full = false;  // every check of the device, and twice in a row
+  };
+
+  // The task's own kernel with every plan; made once.
+  Result<const PreparedSource*> Original();
+  // Runs one case. A rejection ends the candidate; absent when the case passed or was dropped.
+  Result<std::optional<Rejection>> RunCase(const CaseRun& run, VerifyReport& report);
+  void Note(const CaseLibrary::Outcome& outcome, VerifyReport& report) const;
+  void NoteDropped(const VerifyCase& c);
+
+  const KernelTask& task_;
+  Builder& builder_;
+  Device& device_;
+  VerifierOptions options_;
+  CaseLibrary library_;
+  std::optional<PreparedSource> original_;
+  std::vector<std::string> dropped_;
+};
+
+Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const KernelSource& source,
+                                                                         Evaluation& evaluation) {
+  using Outcome = std::variant<PreparedCandidate, Rejection>;
+  const bool is_original = source.hash() == task_.source.hash();
+  OPTIML_ASSIGN(auto prepared, PrepareSource(task_, source, is_original, library_.plan_requests(),
+                                             builder_, device_.Info().architecture, evaluation));
+  if (auto* rejection = std::get_if<Rejection>(&prepared)) {
+    evaluation.outcome = *rejection;
+    return Outcome(std::move(*rejection));
+  }
+  auto& made = std::get<PreparedSource>(prepared);
+  PreparedCandidate candidate;
+  candidate.source = source;
+  candidate.artifact = std::move(made.artifact);
+  const auto timed = made.plans.begin() + static_cast<std::ptrdiff_t>(library_.first_timed_plan());
+  candidate.timed_plans.assign(timed, made.plans.end());
+  candidate.case_plans.assign(made.plans.begin(), timed);
+  candidate.checked_plans.assign(
+      made.plans.begin(), made.plans.begin() + static_cast<std::ptrdiff_t>(task_.checked.size()));
+  return Outcome(std::move(candidate));
+}
+
+Result<const PreparedSource*> TaskVerifier::Original() {
+  if (!original_) {
+    Evaluation evaluation;
+    OPTIML_ASSIGN(auto prepared, PrepareSource(task_, task_.source, true, library_.plan_requests(),
+                                               builder_, device_.Info().architecture, evaluation));
+    if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the task's own kernel is refused at {}: {}",
+                               StageName(rejection->stage), rejection->reason));
+    }
+    original_ = std::get<PreparedSource>(std::move(prepared));
+  }
+  return &*original_;
+}
+
+void TaskVerifier::Note(const CaseLibrary::Outcome& outcome, VerifyReport& report) const {
+  report.max_absolute_error = std::max(report.max_absolute_error, outcome.max_absolute_error);
+  report.max_relative_error = std::max(report.max_relative_error, outcome.max_relative_error);
+  report.max_budget_ratio = std::max(report.max_budget_ratio, outcome.max_budget_ratio);
+}
+
+void TaskVerifier::NoteDropped(const VerifyCase& c) {
+  const std::string text = fmt::format("{}: {}", c.inputs.text, c.drop_reason);
+  if (std::find(dropped_.begin(), dropped_.end(), text) == dropped_.end()) {
+    dropped_.push_back(text);
+  }
+}
+
+Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, VerifyReport& report) {
+  using Outcome = std::optional<Rejection>;
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  OPTIML_ASSIGN(const VerifyCase* c, library_.Resolve(run.index, *original));
+  if (c->dropped) {
+    NoteDropped(*c);
+    return Outcome();
+  }
+  ++report.cases_run;
+  // The patterns alternate between cases; a case that runs twice sees both.
+  const uint8_t first_poison = kPoisonBytes[run.full ? 0 : run.index % kPoisonBytes.size()];
+  const uint8_t last_poison = run.full ? kPoisonBytes[1] : first_poison;
+  const LaunchPlan& once = run.candidate.case_plans.at(c->plan);
+  const LaunchPlan twice = run.full ? TwicePlan(task_, once, c->inputs, last_poison) : LaunchPlan();
+  PlanRun request;
+  request.artifact = &run.candidate.artifact;
+  request.inputs = &c->inputs;
+  request.checks = run.full ? CheckLevel::kFull : CheckLevel::kBounds;
+  request.poison = first_poison;
+  request.step_limit = options_.step_limit_per_case;
+
+  const auto fail = [&](Stage stage, std::string reason) {
+    report.failing_case = c->inputs.text;
+    return Outcome(Rejection{stage, fmt::format("at {}: {}", c->inputs.text, reason)});
+  };
+  const auto judge = [&](const LaunchPlan& plan, uint8_t poison,
+                         std::string_view what) -> Result<Outcome> {
+    request.plan = &plan;
+    OPTIML_ASSIGN(const PlanResult result, RunPlan(task_, request, device_));
+    const Stage stage = run.full ? Stage::kL0 : Stage::kL1;
+    if (!result.outcome.findings.empty()) {
+      report.findings = result.outcome.findings;
+      return fail(stage, FindingSentence(result.outcome.findings.front()));
+    }
+    if (result.outcome.status == RunStatus::kUnsupported) {
+      return fail(stage,
+                  fmt::format("not checked by {}: {}", device_.Info().name, result.outcome.reason));
+    }
+    if (result.outcome.status != RunStatus::kCompleted) {
+      return fail(stage, result.outcome.reason.empty() ? "the run did not complete"
+                                                       : result.outcome.reason);
+    }
+    if (!result.changed_input.empty()) {
+      return fail(Stage::kL1, fmt::format("the input {} was changed", result.changed_input));
+    }
+    OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
+                  library_.CompareOutputs(run.index, result.buffers, poison, *original));
+    Note(compared, report);
+    if (compared.matches()) {
+      return Outcome();
+    }
+    report.first_mismatch = compared.first;
+    report.mismatch_count = compared.mismatch_count;
+    return fail(Stage::kL1, fmt::format("{}{} ({} of its elements differ)", what,
+                                        MismatchText(*compared.first), compared.mismatch_count));
+  };
+  if (!run.full) {
+    return judge(once, first_poison, "");
+  }
+  // Both passes in one run; which of them was wrong is asked only when something is.
+  OPTIML_ASSIGN(Outcome both, judge(twice, last_poison, "on the second launch, "));
+  if (!both || both->stage == Stage::kL0) {
+    return both;
+  }
+  OPTIML_ASSIGN(Outcome single, judge(once, first_poison, ""));
+  return single ? single : both;
+}
+
+Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation& evaluation) {
+  const SystemClock clock;
+  const Nanoseconds begin = clock.Now();
+  VerifyReport& report = evaluation.verify.emplace();
+  const auto finish = [&](Stage stage, Nanoseconds since, std::optional<Rejection> rejection) {
+    evaluation.stage_times.push_back({stage, clock.Now() - since});
+    if (rejection) {
+      evaluation.outcome = *std::move(rejection);
+    }
+  };
+  report.stage_reached = Stage::kL0;
+  std::vector<LaunchPlan> all = candidate.case_plans;
+  all.insert(all.end(), candidate.timed_plans.begin(), candidate.timed_plans.end());
+  if (auto problem = LaunchBeyondLimits(candidate.artifact, all, device_.Info())) {
+    finish(Stage::kL0, begin, Rejection{Stage::kL0, *std::move(problem)});
+    return {};
+  }
+  if (const auto kernel = UncheckedKernel(candidate.case_plans, candidate.timed_plans)) {
+    finish(Stage::kL0, begin,
+           Rejection{Stage::kL0, fmt::format("{} is launched at a timed shape but at no checked "
+                                             "one, so nothing says that it is right",
+                                             *kernel)});
+    return {};
+  }
+  // The first case of each row, smallest row first: with every check that the device has, twice.
+  std::vector<size_t> first;
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < library_.size(); ++i) {
+    (library_.IsFirst(i) ? first : rest).push_back(i);
+  }
+  for (const size_t i : first) {
+    OPTIML_ASSIGN(std::optional<Rejection> rejection, RunCase({candidate, i, true}, report));
+    if (rejection) {
+      report.stage_reached = rejection->stage;
+      finish(Stage::kL0, begin, std::move(rejection));
+      return {};
+    }
+  }
+  finish(Stage::kL0, begin, std::nullopt);
+  const Nanoseconds middle = clock.Now();
+  report.stage_reached = Stage::kL1;
+  for (const size_t i : rest) {
+    OPTIML_ASSIGN(std::optional<Rejection> rejection, RunCase({candidate, i, false}, report));
+    if (rejection) {
+      finish(Stage::kL1, middle, std::move(rejection));
+      return {};
+    }
+  }
+  finish(Stage::kL1, middle, std::nullopt);
+  return {};
+}
+
+Result<std::vector<BatteryVerdict>> TaskVerifier::Battery() {
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  for (size_t i = 0; i < library_.size(); ++i) {
+    OPTIML_ASSIGN(const VerifyCase* c, library_.Resolve(i, *original));
+    if (c->dropped) {
+      NoteDropped(*c);
+    }
+  }
+  // The kernel to beat must pass what its candidates must pass.
+  Evaluation evaluation;
+  OPTIML_ASSIGN(const auto prepared, Prepare(task_.source, evaluation));
+  OPTIML_CHECK(std::holds_alternative<PreparedCandidate>(prepared),
+               "the original was prepared a moment ago");
+  OPTIML_TRY(Verify(std::get<PreparedCandidate>(prepared), evaluation));
+  if (const Rejection* rejection = evaluation.rejection()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("the task's own kernel is rejected at {}: {}",
+                             StageName(rejection->stage), rejection->reason));
+  }
+  return RunBattery(task_, library_, *original);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder& builder,
+                                               Device& device, HostReference* reference,
+                                               const VerifierOptions& options) {
+  if (task.reference.kind == ReferenceKind::kHost && reference == nullptr) {
+    return Error(ErrorCode::kInternal, "the task has a host reference, but none was handed over");
+  }
+  auto verifier = std::make_unique<TaskVerifier>(task, builder, device, reference, options);
+  OPTIML_TRY(verifier->MakeCases());
+  return std::unique_ptr<Verifier>(std::move(verifier));
+}
+
+}  // namespace optiml

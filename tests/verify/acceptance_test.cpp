@@ -1,0 +1,212 @@
+// Real kernels through the whole of the verifier: parsed, planned, built by NVRTC, run on the
+// emulator, compared with the confined references of examples/.
+//
+// cheats/*.cu must be rejected at the stage and for the reason that their first lines say;
+// honest/*.cu must be accepted. A case is a file: nothing here knows them by name.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/file_system.h"
+#include "build/builder.h"
+#include "device/emulator_device.h"
+#include "task/reference.h"
+#include "task/task.h"
+#include "verify/delivered.h"
+#include "verify/verifier.h"
+
+namespace optiml {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kExamples[] = OPTIML_SOURCE_DIR "/examples";
+constexpr char kCases[] = OPTIML_SOURCE_DIR "/tests/verify";
+
+// A task with all that its verification needs; made once for all cases of the task.
+struct Bench {
+  KernelTask task;
+  std::unique_ptr<HostReference> reference;
+  std::unique_ptr<Verifier> verifier;
+};
+
+class Workshop {
+ public:
+  static Workshop& Get() {
+    static Workshop workshop;
+    return workshop;
+  }
+
+  // Why nothing can be run here; empty when all is well.
+  std::string Missing() {
+    const auto toolchain = builder_->Toolchain();
+    return toolchain ? "" : toolchain.error().message();
+  }
+
+  Bench& For(const std::string& name) {
+    std::unique_ptr<Bench>& bench = benches_[name];
+    if (bench == nullptr) {
+      bench = std::make_unique<Bench>();
+      Result<KernelTask> task = LoadTask(std::filesystem::path(kExamples) / name);
+      EXPECT_TRUE(task) << task.error().message();
+      bench->task = *std::move(task);
+      ReferenceOptions options;
+      options.cache_directory = cache_.path();
+      auto reference = MakeHostReference(bench->task, options);
+      EXPECT_TRUE(reference) << reference.error().message();
+      bench->reference = *std::move(reference);
+      VerifierOptions verifier_options;
+      verifier_options.step_limit_per_case = 100'000'000;
+      auto verifier =
+          MakeVerifier(bench->task, *builder_, *device_, bench->reference.get(), verifier_options);
+      EXPECT_TRUE(verifier) << verifier.error().message();
+      bench->verifier = *std::move(verifier);
+    }
+    return *bench;
+  }
+
+ private:
+  Workshop()
+      : cache_(*TemporaryDirectory::Create("optiml-acceptance-")),
+        builder_(MakeNvrtcBuilder({})),
+        device_(*MakeEmulatorDevice({})) {}
+
+  TemporaryDirectory cache_;
+  std::unique_ptr<Builder> builder_;
+  std::unique_ptr<Device> device_;
+  std::map<std::string, std::unique_ptr<Bench>> benches_;
+};
+
+// "// key: value" among the first lines of a case.
+std::string Header(const std::string& text, const std::string& key) {
+  const std::string mark = "// " + key + ": ";
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) {
+    return "";
+  }
+  return text.substr(at + mark.size(), text.find('\n', at) - at - mark.size());
+}
+
+std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evaluation) {
+  const auto prepared = bench.verifier->Prepare(source, evaluation);
+  if (!prepared) {
+    return "error: " + prepared.error().message();
+  }
+  if (const auto* candidate = std::get_if<PreparedCandidate>(&*prepared)) {
+    const auto verified = bench.verifier->Verify(*candidate, evaluation);
+    if (!verified) {
+      return "error: " + verified.error().message();
+    }
+  }
+  const Rejection* rejection = evaluation.rejection();
+  return rejection == nullptr ? "accepted" : StageName(rejection->stage) + ": " + rejection->reason;
+}
+
+std::vector<std::string> CasesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(kCases) + "/" + folder)) {
+    files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string CaseName(const testing::TestParamInfo<std::string>& info) {
+  return std::filesystem::path(info.param).stem().string();
+}
+
+class CaseTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = Workshop::Get().Missing(); !missing.empty()) {
+      GTEST_SKIP() << missing;
+    }
+    text_ = *ReadFile(GetParam());
+    task_ = Header(text_, "task");
+    ASSERT_FALSE(task_.empty()) << "a case says its task";
+  }
+  std::string Judge(Evaluation& evaluation) {
+    Bench& bench = Workshop::Get().For(task_);
+    return Verdict(bench, KernelSource(text_, bench.task.source.entry(), "candidate.cu"),
+                   evaluation);
+  }
+
+  std::string text_;
+  std::string task_;
+};
+
+class CheatTest : public CaseTest {};
+TEST_P(CheatTest, IsRejectedAtTheStageAndForTheReasonItSays) {
+  Evaluation evaluation;
+  const std::string verdict = Judge(evaluation);
+  EXPECT_THAT(verdict, testing::StartsWith(Header(text_, "stage") + ": "));
+  EXPECT_THAT(verdict, HasSubstr(Header(text_, "reason")));
+}
+INSTANTIATE_TEST_SUITE_P(Verify, CheatTest, testing::ValuesIn(CasesIn("cheats")), CaseName);
+
+class HonestTest : public CaseTest {};
+TEST_P(HonestTest, IsAccepted) {
+  Evaluation evaluation;
+  EXPECT_EQ(Judge(evaluation), "accepted");
+  ASSERT_TRUE(evaluation.verify);
+  EXPECT_LE(evaluation.verify->max_budget_ratio, 1);
+}
+INSTANTIATE_TEST_SUITE_P(Verify, HonestTest, testing::ValuesIn(CasesIn("honest")), CaseName);
+
+std::vector<std::string> ExampleNames() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
+    if (entry.is_directory()) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class ExampleTest : public testing::TestWithParam<std::string> {};
+TEST_P(ExampleTest, PassesItsOwnBattery) {
+  if (const std::string missing = Workshop::Get().Missing(); !missing.empty()) {
+    GTEST_SKIP() << missing;
+  }
+  Bench& bench = Workshop::Get().For(GetParam());
+  const auto rows = bench.verifier->Battery();
+  ASSERT_TRUE(rows) << rows.error().message();
+  int rejected = 0;
+  for (const BatteryVerdict& row : *rows) {
+    rejected += row.verdict == "rejected" ? 1 : 0;
+    EXPECT_NE(row.verdict, "accepted") << row.mutant;
+  }
+  EXPECT_GE(rejected, 5);
+  for (const std::string& dropped : bench.verifier->DroppedCases()) {
+    std::printf("left out: %s\n", dropped.c_str());
+  }
+  Evaluation evaluation;
+  EXPECT_EQ(Verdict(bench, bench.task.source, evaluation), "accepted");
+}
+INSTANTIATE_TEST_SUITE_P(Verify, ExampleTest, testing::ValuesIn(ExampleNames()));
+
+TEST(Delivered, AFileThatNvccCompilesPasses) {
+  const auto nvcc = FindNvcc();
+  if (!nvcc || !Workshop::Get().Missing().empty()) {
+    GTEST_SKIP() << "nvcc or NVRTC is not here";
+  }
+  Bench& bench = Workshop::Get().For("relu");
+  Evaluation evaluation;
+  const auto prepared = bench.verifier->Prepare(bench.task.source, evaluation);
+  ASSERT_TRUE(prepared) << prepared.error().message();
+  DeliveredOptions options;
+  options.nvcc = nvcc;
+  const auto report =
+      CheckDelivered(bench.task.folder / bench.task.source.path(), bench.task,
+                     std::get<PreparedCandidate>(*prepared), *bench.verifier, options);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_TRUE(report->evaluation.accepted());
+  EXPECT_EQ(report->nvcc, "compiled by nvcc for sm_90");
+}
+
+}  // namespace
+}  // namespace optiml
