@@ -98,19 +98,19 @@ const Op* EnterBlock(Warp& w, const Op* op) {
   if (op == w.reconvergence) {
     return PopPath(w);
   }
+  if (w.slice < 0) {
+    // Its slice ended with an earlier block; a block that is longer than a slice still gets one.
+    w.polls = 0;
+    return Yield(w, op);
+  }
   Worker& worker = *w.worker;
   const auto lanes = static_cast<uint32_t>(std::popcount(w.active));
   worker.steps_left -= static_cast<int64_t>(lanes) * op->aux;
   w.slice -= op->aux;
-  if (w.slice < 0 || worker.steps_left < 0) {
-    if (worker.steps_left < 0) {
-      w.stop = Stop::kStepLimit;
-      w.pc = op;
-      return nullptr;
-    }
-    worker.steps_left += static_cast<int64_t>(lanes) * op->aux;
-    w.polls = 0;
-    return Yield(w, op);
+  if (worker.steps_left < 0) {
+    w.stop = Stop::kStepLimit;
+    w.pc = op;
+    return nullptr;
   }
   BlockCount& count = worker.blocks[op->site];
   ++count.warps;
