@@ -39,6 +39,9 @@ constexpr double kDenseShare = 0.5;
 constexpr double kScatteredShare = 0.125;
 constexpr double kSectorsPerWavefront = 4;
 
+// Atomics are of 4-byte words, mostly.
+constexpr double kWordsOfSector = 8;
+
 // Shared loads of a warp that are in flight together: unrolled tile loops.
 constexpr double kSharedLoadsInFlight = 4;
 // Global loads in flight when the emulator did not tell.
@@ -87,8 +90,12 @@ double AtomicSeconds(const LaunchWork& work, const DeviceDescription& device) {
   if (work.atomic_addresses > 0) {
     addresses = std::min(addresses, D(work.atomic_addresses));
   }
-  return std::max(lanes / device.atomic_lanes_per_s,
-                  lanes / std::max(addresses, 1.0) / device.same_address_atomics_per_s);
+  addresses = std::max(addresses, 1.0);
+  // L2 takes one lane of an address, and one request of a sector, in a clock.
+  const double sectors = std::max(addresses / kWordsOfSector, 1.0);
+  return std::max({lanes / device.atomic_lanes_per_s,
+                   lanes / addresses / device.same_address_atomics_per_s,
+                   D(atomics.sectors) / sectors / device.same_address_atomics_per_s});
 }
 
 // Clocks from the start of a warp to its end if it never waits for another one.
@@ -105,6 +112,8 @@ double WarpClocks(const ptx::Counters& c, const DeviceDescription& device) {
       WarpCount(c, InstructionClass::kSpecialFunction) + WarpCount(c, InstructionClass::kDivision);
   double clocks = IssuedInstructions(c) * device.arithmetic_latency / device.instructions_in_flight;
   clocks += rounds * load_latency;
+  // A round ends when the last of its wavefronts does.
+  clocks += GlobalWavefronts(c.global_load, device) * device.global_wavefront_clocks;
   clocks += D(c.shared_load.requests) * device.shared_latency / kSharedLoadsInFlight;
   clocks += WarpCount(c, InstructionClass::kWarp) * device.shared_latency;
   clocks += D(c.local_load.requests) * device.l1_latency / kDefaultLoadsInFlight;
