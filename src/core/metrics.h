@@ -46,6 +46,11 @@ inline constexpr char kL1HitRatio[] = "l1tex__t_sector_hit_rate.ratio";
 inline constexpr char kL2HitRatio[] = "lts__t_sector_hit_rate.ratio";
 // Atomic operations at global memory, warp-level requests.
 inline constexpr char kGlobalAtomicRequests[] = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum";
+// Lanes of those requests, and the rounds in which lanes of one request met on one address.
+inline constexpr char kGlobalAtomicLanes[] = "emulator__global_atomic_lanes.sum";
+inline constexpr char kGlobalAtomicRounds[] = "emulator__global_atomic_rounds.sum";
+inline constexpr char kSharedAtomicRequests[] = "emulator__shared_atomic_requests.sum";
+inline constexpr char kSharedAtomicRounds[] = "emulator__shared_atomic_rounds.sum";
 inline constexpr char kLocalLoadSectors[] = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
 inline constexpr char kLocalStoreSectors[] = "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum";
 // Instruction classes, thread level.
@@ -64,6 +69,18 @@ inline constexpr char kBlocks[] = "launch__grid_size";
 // Fractions of the speed of light, 0 .. 1.
 inline constexpr char kDramUtilisation[] = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 inline constexpr char kSmUtilisation[] = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr char kL2Utilisation[] = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr char kL1Utilisation[] = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr char kIssueUtilisation[] = "smsp__inst_issued.avg.pct_of_peak_sustained_elapsed";
+// Shares of the predicted time, 0 .. 1, that latency (dependent instructions and loads of the
+// resident warps), atomics and launches alone would take.
+inline constexpr char kLatencyShare[] = "emulator__latency_share.ratio";
+inline constexpr char kAtomicShare[] = "emulator__atomic_share.ratio";
+inline constexpr char kLaunchShare[] = "emulator__launch_share.ratio";
+// Average global loads of a warp in flight together.
+inline constexpr char kLoadsInFlight[] = "emulator__global_loads_in_flight.ratio";
+// Blocks of the grid over those that the device holds at once; below 1 some of it idles.
+inline constexpr char kWaves[] = "launch__waves_per_multiprocessor";
 }  // namespace metric
 
 struct Metric {
