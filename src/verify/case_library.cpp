@@ -215,8 +215,8 @@ Result<std::vector<Tensor>> CaseLibrary::ReferenceOutputs(const VerifyCase& c) {
     OPTIML_CHECK(reference_ != nullptr, "a task with a host reference is verified with it");
     return reference_->Run(c.inputs);
   }
-  if (task_.reference.kind == ReferenceKind::kOriginal || !c.is_binding ||
-      c.inputs.text.find("recorded") == std::string::npos) {
+  // Recorded tensors serve the checked row with its declared inputs; elsewhere the original does.
+  if (task_.reference.kind == ReferenceKind::kOriginal || !c.is_binding) {
     std::vector<Tensor> outputs;
     for (const Tensor& tensor : c.original) {
       outputs.push_back(Widened(tensor));
@@ -259,7 +259,8 @@ std::pair<double, std::string> CaseLibrary::MeasureOriginal(VerifyCase& c) const
       continue;
     }
     const double ratio = c.budgets[i]->WorstRatio(c.expected[i], c.original[i]);
-    const bool measured = task_.reference.kind != ReferenceKind::kOriginal;
+    const bool measured = task_.reference.kind == ReferenceKind::kHost ||
+                          (task_.reference.kind == ReferenceKind::kRecorded && c.is_binding);
     c.budgets[i]->Widen(measured ? std::max(1.0, kOriginalFactor * ratio) : kUnmeasuredFactor);
     if (ratio >= worst.first) {
       worst = {ratio, args[i]->name};

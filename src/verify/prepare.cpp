@@ -10,6 +10,9 @@
 namespace optiml {
 namespace {
 
+constexpr char kNoKernelName[] = "optiml_no_kernel";
+constexpr char kNoKernelText[] = "\nextern \"C\" __global__ void optiml_no_kernel() {}\n";
+
 std::optional<DType> DTypeOf(const ast::Type& type) {
   switch (type.kind) {
     case ast::TypeKind::kBool:
@@ -233,6 +236,11 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   request.file_name = source.path();
   request.name_expressions = KernelsOf(prepared.plans);
   request.architecture = architecture;
+  if (request.name_expressions.empty()) {
+    // A launcher of copies and memsets alone is legal; a device needs a module all the same.
+    request.device_text += kNoKernelText;
+    request.name_expressions.emplace_back(kNoKernelName);
+  }
   OPTIML_ASSIGN(BuildOutcome built, builder.Build(request));
   timer.Mark(Stage::kBuild);
   if (const auto* failure = std::get_if<BuildFailure>(&built)) {

@@ -11,6 +11,7 @@
 
 #include "base/file_system.h"
 #include "device/fake_device.h"
+#include "task/npy.h"
 #include "task/task_file.h"
 #include "verify/compare.h"
 #include "verify/delivered.h"
@@ -64,7 +65,10 @@ class FakeBuilder : public Builder {
 
 class FakeReference : public HostReference {
  public:
-  std::function<double(double x, double a)> function = [](double x, double a) { return x * a; };
+  // Of an element of x, the same element of y before the run, and the scalar.
+  std::function<double(double x, double y, double a)> function = [](double x, double, double a) {
+    return x * a;
+  };
   int runs = 0;
 
   Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
@@ -72,7 +76,8 @@ class FakeReference : public HostReference {
     std::vector<Tensor> outputs = {inputs.buffers[0],
                                    MakeTensor(DType::kF64, inputs.buffers[1].shape)};
     for (int64_t i = 0; i < outputs[0].element_count(); ++i) {
-      StoreElement(DType::kF64, function(outputs[0].At(i), inputs.scalars.at("a")),
+      StoreElement(DType::kF64,
+                   function(outputs[0].At(i), inputs.buffers[1].At(i), inputs.scalars.at("a")),
                    outputs[1].bytes.data() + 8 * i);
     }
     return outputs;
@@ -382,7 +387,7 @@ TEST_F(VerifierTest, BatteryRejectsEveryMutantOfASoundTask) {
 
 TEST_F(VerifierTest, ACopyIsEquivalentWhereCopyingIsTheTask) {
   kernel_ = [](auto& x, auto& y, float, int n, int before) { Honest(x, y, 1.0f, n, before); };
-  reference_.function = [](double x, double) { return x; };
+  reference_.function = [](double x, double, double) { return x; };
   Start();
   const auto rows = verifier_->Battery();
   ASSERT_TRUE(rows) << rows.error().message();
@@ -408,7 +413,7 @@ TEST_F(VerifierTest, ATaskWithAHugeToleranceIsRefusedWithTheFix) {
 }
 
 TEST_F(VerifierTest, AReferenceThatDisagreesWithTheOriginalIsAnError) {
-  reference_.function = [](double x, double a) { return x * a + 0.5; };
+  reference_.function = [](double x, double, double a) { return x * a + 0.5; };
   Start();
   EXPECT_THAT(BatteryMessage(),
               HasSubstr("the reference disagrees with the original kernel at n=1, declared fills, "
@@ -442,6 +447,71 @@ TEST_F(VerifierTest, TheOriginalItselfCanBeTheReference) {
                 Honest(x, y, a * 1.001f, n, before);
               })),
               HasSubstr("L1: "));
+}
+
+TEST_F(VerifierTest, InOutBuffersAreRestoredBeforeTheSecondLaunch) {
+  const Kernel add = [](auto& x, auto& y, float a, int n, int) {
+    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+      y[i] += a * x[i];
+    }
+  };
+  kernel_ = add;
+  reference_.function = [](double x, double y, double a) { return y + a * x; };
+  std::string toml = kTask;
+  toml.replace(toml.find("role = \"out\""), 12, "role = \"inout\"");
+  Start(toml);
+  EXPECT_EQ(Reason(Judge(add)), "accepted");
+  EXPECT_THAT(Reason(Judge(Honest)), HasSubstr("L1: "));  // forgets what was there
+}
+
+TEST_F(VerifierTest, RecordedTensorsServeTheirRow) {
+  Tensor x = MakeTensor(DType::kF32, {67});
+  Tensor y = MakeTensor(DType::kF64, {67});
+  for (size_t i = 0; i < 67; ++i) {
+    StoreElement(DType::kF32, 0.125 * static_cast<double>(i), x.bytes.data() + 4 * i);
+    StoreElement(DType::kF64, 0.25 * static_cast<double>(i), y.bytes.data() + 8 * i);
+  }
+  ASSERT_TRUE(SaveNpy(folder_.path() / "x.npy", x));
+  ASSERT_TRUE(SaveNpy(folder_.path() / "y.npy", y));
+  const std::string toml = R"([sizes]
+timed   = [ { n = 4096 } ]
+checked = [ { n = 67 } ]
+[args]
+x = { dtype = "f32", shape = ["n"] }
+y = { dtype = "f32", shape = ["n"], role = "out" }
+a = { dtype = "f32", value = 2.0 }
+n = {}
+[reference]
+kind  = "recorded"
+files = { x = "x.npy", y = "y.npy" }
+)";
+  Start(toml, false);
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+  EXPECT_THAT(Reason(Judge([](auto& in, auto& out, float, int n, int before) {
+                Honest(in, out, 2.1f, n, before);
+              })),
+              HasSubstr("L1: at n=67, recorded inputs: y[1]: expected 0.25, got"));
+  StoreElement(DType::kF64, 17, y.bytes.data() + 8);
+  ASSERT_TRUE(SaveNpy(folder_.path() / "y.npy", y));
+  kernel_ = Honest;
+  Start(toml, false);
+  EXPECT_THAT(BatteryMessage(), HasSubstr("the reference disagrees with the original kernel at "
+                                          "n=67, recorded inputs: y[1]: expected 17"));
+  Tensor short_y = MakeTensor(DType::kF64, {66});
+  ASSERT_TRUE(SaveNpy(folder_.path() / "y.npy", short_y));
+  Start(toml, false);
+  EXPECT_THAT(BatteryMessage(), HasSubstr("y.npy: y has shape [66] in the file, but [67]"));
+}
+
+TEST_F(VerifierTest, AKernelWithoutLauncherIsLaunchedAsTheTaskSays) {
+  const std::string toml = std::string(kTask) + R"toml([launch]
+kernel = "scale_kernel"
+grid   = ["ceil_div(n, 64)"]
+block  = [64]
+)toml";
+  Start(toml);
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+  EXPECT_THAT(device_.calls.back().plan, HasSubstr("launch scale_kernel grid"));
 }
 
 TEST_F(VerifierTest, ALaunchBeyondTheDeviceIsRejectedBeforeItRuns) {

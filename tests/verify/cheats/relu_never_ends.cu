@@ -1,10 +1,10 @@
 // task: relu
 // stage: L0
-// reason: limit
+// reason: not finished
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   volatile float* out = y;
-  while (out[0] != 12345.0f || i >= 0) out[0] = i;
+  for (;;) out[0] = i;
 }
 extern "C" void relu(const float* x, float* y, int n) {
   k<<<(n + 255) / 256, 256>>>(x, y, n);
