@@ -36,8 +36,11 @@ class Converter {
   std::vector<ast::Field> FieldsOf(const clang::RecordDecl* record);
   std::string TypeText(clang::QualType type) const;
 
-  // clang_expressions.cpp
+  // clang_expressions.cpp. What is nested deeper than kMaxDepth becomes kUnsupported, so that
+  // whoever walks the tree needs no more stack than ordinary code does.
+  static constexpr int kMaxDepth = 1000;
   ast::ExprPtr ConvertExpr(const clang::Expr* expr);
+  ast::ExprPtr ConvertNested(const clang::Expr* expr);
   ast::ExprPtr ConvertReference(const clang::DeclRefExpr* expr);
   ast::ExprPtr ConvertLiteralValue(const clang::Expr* expr, const clang::APValue& value);
   ast::ExprPtr ConvertMember(const clang::MemberExpr* expr);
@@ -62,6 +65,7 @@ class Converter {
 
   // clang_statements.cpp
   ast::StmtPtr ConvertStmt(const clang::Stmt* stmt, int unroll = 0);
+  ast::StmtPtr ConvertNested(const clang::Stmt* stmt, int unroll);
   ast::StmtPtr ConvertIf(const clang::IfStmt* stmt);
   ast::StmtPtr ConvertFor(const clang::ForStmt* stmt, int unroll);
   ast::StmtPtr ConvertSwitch(const clang::SwitchStmt* stmt);
@@ -101,6 +105,7 @@ class Converter {
   std::map<const clang::VarDecl*, int> variable_ids_;
   std::map<const clang::FunctionDecl*, int> function_ids_;
   std::map<const clang::CXXMethodDecl*, int> this_ids_;
+  int depth_ = 0;  // of expressions and statements
   const clang::CXXMethodDecl* current_method_ = nullptr;
   std::deque<std::pair<int, const clang::FunctionDecl*>> pending_;
 };

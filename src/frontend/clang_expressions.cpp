@@ -100,7 +100,17 @@ std::string Converter::BuiltinName(const clang::Expr* expr) {
   return variable_name(expr);
 }
 
-ast::ExprPtr Converter::ConvertExpr(const clang::Expr* written) {
+ast::ExprPtr Converter::ConvertExpr(const clang::Expr* expr) {
+  if (depth_ >= kMaxDepth) {
+    return Unsupported(expr, "nesting beyond " + std::to_string(kMaxDepth) + " levels");
+  }
+  ++depth_;
+  ast::ExprPtr made = ConvertNested(expr);
+  --depth_;
+  return made;
+}
+
+ast::ExprPtr Converter::ConvertNested(const clang::Expr* written) {
   const clang::Expr* expr = StripWrappers(written);
   if (const auto* pseudo = llvm::dyn_cast<clang::PseudoObjectExpr>(expr)) {
     // threadIdx.x with CUDA's headers: a property with a getter.

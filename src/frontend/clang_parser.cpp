@@ -1,6 +1,10 @@
+#include <pthread.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -121,6 +125,33 @@ std::vector<std::string> CommonArguments() {
           "-w"};
 }
 
+// A candidate may nest as deeply as its length allows, and Clang recurses: the stack is sized for
+// the longest text that is accepted.
+constexpr size_t kMaxTextBytes = size_t{1} << 20;
+constexpr size_t kStackBytes = size_t{1} << 30;  // address space; pages are taken when touched
+
+// Runs `work` on a stack of its own; on the caller's when the system grants no such stack.
+void RunOnLargeStack(const std::function<void()>& work) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  const auto start = [](void* argument) -> void* {
+    (*static_cast<const std::function<void()>*>(argument))();
+    return nullptr;
+  };
+  bool started = false;
+  if (pthread_attr_init(&attributes) == 0) {
+    started =
+        pthread_attr_setstacksize(&attributes, kStackBytes) == 0 &&
+        pthread_create(&thread, &attributes, start, const_cast<std::function<void()>*>(&work)) == 0;
+    pthread_attr_destroy(&attributes);
+  }
+  if (started) {
+    pthread_join(thread, nullptr);
+  } else {
+    work();
+  }
+}
+
 struct ParseAttempt {
   ast::SourceUnit unit;
   std::vector<Diagnostic> errors;
@@ -208,6 +239,11 @@ Result<ParseAttempt> ParseWithCudaHeaders(const KernelSource& source, const std:
   arguments.insert(arguments.end(),
                    {"-internal-isystem", cuda, "-include", "__clang_cuda_runtime_wrapper.h",
                     "-include", "cuda_header_supplement.h"});
+  if (source.text().find("alignas") != std::string::npos) {
+    // Clang refuses "__shared__ alignas(16)"; CUDA's own headers need alignas(TYPE), which this
+    // spelling cannot say, so it is only for files that use the word.
+    arguments.insert(arguments.end(), {"-D", "alignas(x)=__attribute__((aligned(x)))"});
+  }
   std::error_code error;
   std::vector<std::string> roots = {"/usr/include", "/usr/lib/gcc", cuda};
   // A toolkit's include directory is often a link.
@@ -233,7 +269,9 @@ Refusal MakeRefusal(const KernelSource& source, const std::vector<Diagnostic>& e
 
 }  // namespace
 
-Result<ParseOutcome> ParseSource(const KernelSource& source, const ParseOptions& options) {
+namespace {
+
+Result<ParseOutcome> ParseOnThisStack(const KernelSource& source, const ParseOptions& options) {
   OPTIML_ASSIGN(ParseAttempt plain, ParseWithPrelude(source));
   if (plain.errors.empty()) {
     return ParseOutcome(std::move(plain.unit));
@@ -250,6 +288,20 @@ Result<ParseOutcome> ParseSource(const KernelSource& source, const ParseOptions&
     }
   }
   return ParseOutcome(MakeRefusal(source, plain.errors));
+}
+
+}  // namespace
+
+Result<ParseOutcome> ParseSource(const KernelSource& source, const ParseOptions& options) {
+  if (source.text().size() > kMaxTextBytes) {
+    return ParseOutcome(Refusal{source.path() + ": the file has " +
+                                    std::to_string(source.text().size()) + " bytes (at most " +
+                                    std::to_string(kMaxTextBytes) + ")",
+                                0});
+  }
+  std::optional<Result<ParseOutcome>> outcome;
+  RunOnLargeStack([&] { outcome.emplace(ParseOnThisStack(source, options)); });
+  return *std::move(outcome);
 }
 
 }  // namespace optiml

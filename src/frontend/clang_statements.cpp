@@ -34,6 +34,16 @@ ast::StmtPtr Converter::UnsupportedStmt(const clang::Stmt* stmt, const std::stri
 }
 
 ast::StmtPtr Converter::ConvertStmt(const clang::Stmt* stmt, int unroll) {
+  if (depth_ >= kMaxDepth) {
+    return UnsupportedStmt(stmt, "nesting beyond " + std::to_string(kMaxDepth) + " levels");
+  }
+  ++depth_;
+  ast::StmtPtr made = ConvertNested(stmt, unroll);
+  --depth_;
+  return made;
+}
+
+ast::StmtPtr Converter::ConvertNested(const clang::Stmt* stmt, int unroll) {
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(stmt)) {
     auto made = NewStmt(ast::StmtKind::kBlock, stmt);
     for (const clang::Stmt* child : block->body()) {

@@ -11,6 +11,9 @@ namespace {
 
 // Deeper recursion than a launcher needs; each level costs a few kilobytes of our own stack.
 constexpr size_t kMaxCallDepth = 200;
+// Expressions and statements within each other, over all calls: a level takes a few hundred bytes
+// of our own stack.
+constexpr int kMaxNesting = 5000;
 constexpr size_t kMaxQuotedText = 60;
 
 std::string Quote(std::string text) {
@@ -37,6 +40,14 @@ void Interpreter::Step() {
   if (++steps_ > limits_.steps) {
     Refuse(fmt::format("launcher did not end within {} steps", limits_.steps));
   }
+}
+
+Interpreter::Level::Level(Interpreter& interpreter) : interpreter_(interpreter) {
+  interpreter_.Step();
+  if (interpreter_.depth_ >= kMaxNesting) {
+    interpreter_.Refuse(fmt::format("launcher nests more than {} levels deep", kMaxNesting));
+  }
+  ++interpreter_.depth_;
 }
 
 LaunchPlan Interpreter::Run(const ast::Function& launcher,
@@ -114,7 +125,7 @@ void Interpreter::BindLauncherArguments(const ast::Function& launcher,
 }
 
 Interpreter::Flow Interpreter::Execute(const ast::Stmt& stmt) {
-  Step();
+  const Level level(*this);
   if (stmt.line > 0) {
     line_ = stmt.line;
   }

@@ -65,6 +65,17 @@ class Interpreter {
   void BindParameter(const ast::Variable& parameter, const ast::ExprPtr& operand, Frame& callee);
   void BindLauncherArguments(const ast::Function& launcher,
                              const std::vector<LauncherArgument>& arguments);
+  // Counts a step and a level of nesting; both have limits.
+  class Level {
+   public:
+    explicit Level(Interpreter& interpreter);
+    ~Level() { --interpreter_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Interpreter& interpreter_;
+  };
   void Step();
   [[noreturn]] void Refuse(const std::string& what) const;
 
@@ -141,6 +152,7 @@ class Interpreter {
   uint64_t device_bytes_ = 0;                  // allocated by the launcher and not freed
   int64_t steps_ = 0;
   int64_t launches_ = 0;
+  int depth_ = 0;
   int64_t next_handle_ = 1;
   int line_ = 0;
 };

@@ -105,7 +105,7 @@ const ast::Field& Interpreter::FindField(const ast::Type& type, const std::strin
 }
 
 uint64_t Interpreter::Address(const ast::Expr& expr) {
-  Step();
+  const Level level(*this);
   if (expr.line > 0) {
     line_ = expr.line;
   }
@@ -154,7 +154,7 @@ uint64_t Interpreter::Address(const ast::Expr& expr) {
 }
 
 HostValue Interpreter::Evaluate(const ast::Expr& expr) {
-  Step();
+  const Level level(*this);
   if (expr.line > 0) {
     line_ = expr.line;
   }

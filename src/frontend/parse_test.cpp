@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "frontend/ast_format.h"
@@ -364,6 +365,60 @@ TEST(ParseSource, SaysWhereTheTextIsWrong) {
   EXPECT_EQ(refusal("__global__ int k() { return 1; }\n"),
             "kernel.cu:1: kernel function type 'int ()' must have void return type");
   EXPECT_THAT(refusal("__global__ void k() { a; b; c; }\n"), HasSubstr("(and 2 more)"));
+}
+
+TEST(ParseSource, EndlessNestingIsNotFollowed) {
+  std::string sum = "x[0] = 1.f";
+  for (int i = 0; i < 3000; ++i) {
+    sum += "+1.f";
+  }
+  std::string chain;
+  for (int i = 0; i < 1200; ++i) {
+    chain += "if (n > " + std::to_string(i) + ") x[1] = 1.f; else ";
+  }
+  const ast::SourceUnit unit =
+      Parse("__global__ void k(float* x, int n) { " + sum + "; " + chain + "; }\n");
+  const auto& statements = unit.FindFunction("k")->body->children;
+  ast::ExprPtr expr = statements[0]->expr->operands[1];
+  while (!expr->operands.empty()) {
+    expr = expr->operands[0];
+  }
+  EXPECT_EQ(expr->name, "nesting beyond 1000 levels");
+  ast::StmtPtr stmt = statements[1];
+  while (stmt->kind == ast::StmtKind::kIf) {
+    stmt = stmt->children.back();
+  }
+  EXPECT_EQ(stmt->name, "nesting beyond 1000 levels");
+  auto outcome = ParseSource(KernelSource(std::string((1 << 20) + 1, ' '), "run", "kernel.cu"));
+  EXPECT_EQ(std::get<Refusal>(*outcome).reason,
+            "kernel.cu: the file has 1048577 bytes (at most 1048576)");
+}
+
+TEST(ParseSource, FallsBackToCudasHeaders) {
+  const std::string cuda = "/usr/local/cuda/include";
+  if (!std::filesystem::exists(cuda + "/cuda_runtime.h") ||
+      !std::filesystem::exists("/usr/include/c++")) {
+    GTEST_SKIP() << "needs CUDA's headers and libstdc++";
+  }
+  const KernelSource source(
+      "#include <vector>\n"
+      "__global__ void k(cudaTextureObject_t t, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = tex1Dfetch<float>(t, i);\n"
+      "}\n",
+      "run", "kernel.cu");
+  EXPECT_TRUE(std::holds_alternative<Refusal>(*ParseSource(source)));
+  auto outcome = ParseSource(source, {cuda});
+  ASSERT_TRUE(outcome.has_value());
+  ASSERT_TRUE(std::holds_alternative<ast::SourceUnit>(*outcome))
+      << std::get<Refusal>(*outcome).reason;
+  EXPECT_EQ(Dump(std::get<ast::SourceUnit>(*outcome), "k"),
+            "kernel void k(unsigned long long t, float * y, int n)\n"
+            "{\n"
+            "  int i = <int>(((blockIdx.x * blockDim.x) + threadIdx.x))\n"
+            "  if (i < n)\n"
+            "    y[i] = tex1Dfetch<float>(t, i)\n"
+            "}\n");
 }
 
 TEST(ParseSource, ParsesTheSameInManyThreads) {

@@ -1,7 +1,6 @@
 // Added to CUDA's own headers when a file is parsed with them: what Clang 19's wrapper leaves out.
 #pragma once
 #include <cassert>
-#define alignas(x) __attribute__((aligned(x)))
 #undef __cluster_dims__
 #define __cluster_dims__(...) __attribute__((annotate("cluster_dims", __VA_ARGS__)))
 
