@@ -303,6 +303,21 @@ std::set<std::string> StoredBuffersOf(const Event& event) {
   return stored;
 }
 
+void DropUnusedLets(std::vector<Event>* events, const std::vector<ExprPtr>& roots) {
+  Names used;
+  for (const ExprPtr& root : roots) {
+    AddSymbols(root, &used);
+  }
+  for (size_t i = events->size(); i > 0; --i) {
+    Event& event = (*events)[i - 1];
+    if (event.kind == Event::Kind::kLet && !used.contains(event.let.name)) {
+      events->erase(events->begin() + static_cast<std::ptrdiff_t>(i - 1));
+      continue;
+    }
+    VisitEvents({event}, [&](const ExprPtr& expr) { AddSymbols(expr, &used); });
+  }
+}
+
 void CleanUp(std::vector<Event>* events) {
   bool changed = true;
   while (changed) {

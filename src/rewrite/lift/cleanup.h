@@ -15,6 +15,9 @@ namespace optiml::rewrite::lifting {
 
 void CleanUp(std::vector<Event>* events);
 
+// Drops the lets that neither later events nor `roots` (null entries are allowed) use.
+void DropUnusedLets(std::vector<Event>* events, const std::vector<ExprPtr>& roots);
+
 // Whether anything in the events stores.
 bool HasStores(const std::vector<Event>& events);
 bool HasStores(const Event& event);

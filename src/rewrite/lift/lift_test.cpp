@@ -269,9 +269,10 @@ TEST(LiftSum, AtomicsWithAndWithoutLocalSums) {
            "int i = " + id +
                "; int stride = gridDim.x * blockDim.x; float s = 0;\n"
                "while (i < n) { s = s + x[i]; i += stride; } atomicAdd(&out[0], s); }",
-           "float s = 0; const int step = blockDim.x * gridDim.x;\n"
-           "for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i = i + step) {\n"
-           "  float v = x[i]; s = v + s; } atomicAdd(out, s); }",
+           std::string(
+               "float s = 0; const int step = blockDim.x * gridDim.x;\n"
+               "for (int i = threadIdx.x + blockIdx.x * blockDim.x; i < n; i = i + step) {\n"
+               "  float v = x[i]; s = v + s; } atomicAdd(out, s); }"),
        }) {
     const auto outcome = LiftFirstKernel(head + body);
     const Program* program = std::get_if<Program>(&outcome);
@@ -413,7 +414,7 @@ TEST(LiftStencil3d, SevenPoints) {
     const std::string lifted = LiftText(text);
     EXPECT_THAT(lifted, HasSubstr("par: z in [0, nz - 2), y in [0, ny - 2), x in [0, nx - 2)"))
         << text;
-    EXPECT_THAT(lifted, HasSubstr("Stage  out[z*nx*ny + y*nx + x + nx*ny + nx + 1] = c * in["))
+    EXPECT_THAT(lifted, HasSubstr("Stage  out[z*nx*ny + y*nx + x + nx + nx*ny + 1] = c * in["))
         << text;
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "rewrite/lift/cleanup.h"
 #include "rewrite/lift/executor.h"
 #include "rewrite/lift/fold_match.h"
 #include "rewrite/program/affine.h"
@@ -30,6 +31,21 @@ ExprPtr StripSizeCasts(ExprPtr expr) {
   return expr;
 }
 
+// Copies of a body with branches would nest one select for each; such a loop stays a loop.
+bool HasBranches(const ast::Stmt& stmt) {
+  switch (stmt.kind) {
+    case ast::StmtKind::kIf:
+    case ast::StmtKind::kFor:
+    case ast::StmtKind::kWhile:
+    case ast::StmtKind::kDo:
+    case ast::StmtKind::kContinue:
+      return true;
+    default:
+      return std::any_of(stmt.children.begin(), stmt.children.end(),
+                         [](const ast::StmtPtr& child) { return HasBranches(*child); });
+  }
+}
+
 std::string Flipped(const std::string& op) {
   if (op[0] == '<') {
     return ">" + op.substr(1);
@@ -38,63 +54,6 @@ std::string Flipped(const std::string& op) {
 }
 
 }  // namespace
-
-void Executor::CollectAssigned(const ast::Expr& expr, std::set<int>* assigned) const {
-  if ((expr.kind == ast::ExprKind::kAssign || expr.kind == ast::ExprKind::kIncrement) &&
-      expr.operands[0]->kind == ast::ExprKind::kVariable) {
-    assigned->insert(Resolve(expr.operands[0]->variable));
-  }
-  if (expr.kind == ast::ExprKind::kCall && expr.function >= 0) {
-    const ast::Function& function = unit_.functions[static_cast<size_t>(expr.function)];
-    for (size_t i = 0; i < function.parameters.size() && i < expr.operands.size(); ++i) {
-      const ast::Variable& parameter = unit_.variables[static_cast<size_t>(function.parameters[i])];
-      if (parameter.type->is_reference && !parameter.type->is_const &&
-          expr.operands[i]->kind == ast::ExprKind::kVariable) {
-        assigned->insert(Resolve(expr.operands[i]->variable));
-      }
-    }
-  }
-  for (const ast::ExprPtr& operand : expr.operands) {
-    CollectAssigned(*operand, assigned);
-  }
-}
-
-void Executor::CollectAssigned(const ast::Stmt& stmt, std::set<int>* assigned) const {
-  for (const ast::ExprPtr& expr : {stmt.expr, stmt.step}) {
-    if (expr != nullptr) {
-      CollectAssigned(*expr, assigned);
-    }
-  }
-  for (const int id : stmt.variables) {
-    const ast::Variable& variable = unit_.variables[static_cast<size_t>(id)];
-    assigned->insert(id);
-    if (variable.init != nullptr) {
-      CollectAssigned(*variable.init, assigned);
-    }
-    if (variable.type->is_reference && !variable.type->is_const && variable.init != nullptr &&
-        variable.init->kind == ast::ExprKind::kVariable) {
-      assigned->insert(Resolve(variable.init->variable));  // may be written through the reference
-    }
-  }
-  for (const ast::StmtPtr& child : stmt.children) {
-    CollectAssigned(*child, assigned);
-  }
-}
-
-std::set<int> Executor::AssignedIn(const ast::Stmt& stmt) const {
-  std::set<int> assigned;
-  if (stmt.kind == ast::StmtKind::kFor) {
-    CollectAssigned(*stmt.children[1], &assigned);
-    for (const ast::ExprPtr& expr : {stmt.expr, stmt.step}) {
-      if (expr != nullptr) {
-        CollectAssigned(*expr, &assigned);
-      }
-    }
-  } else {
-    CollectAssigned(stmt, &assigned);
-  }
-  return assigned;
-}
 
 // The body once, with what `continue` left behind joined to its end, then the step.
 Executor::Flow Executor::RunBody(const ast::Stmt& stmt) {
@@ -379,10 +338,6 @@ void Executor::FinishCarried(const ast::Stmt& stmt, const Environment& fresh,
     }
     const Value& end = iteration->end.at(id);
     const std::string& in_name = in.expr->name;
-    if (end.kind == in.kind && end.expr != nullptr && Equal(end.expr, in.expr) &&
-        end.buffer == in.buffer) {
-      continue;  // unchanged after all
-    }
     if (end.kind == Value::Kind::kScalar && in.kind == Value::Kind::kScalar) {
       // The fold of a loop within goes on where the last iteration ended: one fold over both.
       LoopAccumulator* inner = nullptr;
@@ -439,6 +394,12 @@ void Executor::FinishCarried(const ast::Stmt& stmt, const Environment& fresh,
     }
     (*after)[id] = Value::Unknown(fmt::format("the last {} of a loop", name));
   }
+  std::vector<ExprPtr> roots;
+  for (const LoopAccumulator& entry : loop->accumulators) {
+    roots.push_back(entry.accumulator.update);
+    roots.push_back(entry.guard);
+  }
+  DropUnusedLets(&iteration->events, roots);
   for (const auto& [id, in] : fresh) {
     if (in.expr == nullptr || steps.contains(id)) {
       continue;
@@ -457,6 +418,17 @@ void Executor::FinishCarried(const ast::Stmt& stmt, const Environment& fresh,
 
 Executor::Flow Executor::ExecuteLoop(const ast::Stmt& stmt) {
   const int first_new_id = next_id_;
+  if (stmt.kind == ast::StmtKind::kDo && !HasSideEffects(*stmt.expr)) {
+    const ast::Expr* condition = stmt.expr.get();
+    while (condition->kind == ast::ExprKind::kCast) {
+      condition = condition->operands[0].get();
+    }
+    if ((condition->kind == ast::ExprKind::kBoolLiteral ||
+         condition->kind == ast::ExprKind::kIntLiteral) &&
+        condition->int_value == 0) {
+      return RunBody(stmt);  // the body of a macro
+    }
+  }
   if (stmt.kind == ast::StmtKind::kFor) {
     Execute(*stmt.children[0]);
   }
@@ -497,6 +469,11 @@ Executor::Flow Executor::ExecuteLoop(const ast::Stmt& stmt) {
       accumulated.push_back(id);
     }
   }
+  std::erase_if(fresh, [&](const auto& entry) {
+    const Value& end = trial.end.at(entry.first);
+    return entry.second.expr != nullptr && end.kind == entry.second.kind && end.expr != nullptr &&
+           Equal(end.expr, entry.second.expr) && end.buffer == entry.second.buffer;
+  });  // assigned, and unchanged after all
   const Trip trip = SolveTrip(stmt, trial.condition, steps, fresh, before);
   if (trip.assumption != nullptr) {
     assumptions_.push_back(trip.assumption);
@@ -509,7 +486,8 @@ Executor::Flow Executor::ExecuteLoop(const ast::Stmt& stmt) {
     return start.kind == Value::Kind::kScalar &&
            !(start.expr->kind == ExprKind::kSymbol && start.expr->name.starts_with("in#"));
   });
-  if (trip.kind == LoopKind::kSerial && is_short && serial_depth_ > 0 && starts_here) {
+  if (trip.kind == LoopKind::kSerial && is_short && serial_depth_ > 0 && starts_here &&
+      !HasBranches(*stmt.children.back())) {
     ++loop_depth_;
     for (int64_t i = 0; i < trip.count->int_value; ++i) {
       if (stmt.kind != ast::StmtKind::kDo && HasSideEffects(*stmt.expr)) {

@@ -124,12 +124,35 @@ class Splitter {
     }
     Expr copy = *expr;
     copy.operands = std::move(operands);
-    return Simplify(std::make_shared<const Expr>(std::move(copy)));
+    return Reduced(Simplify(std::make_shared<const Expr>(std::move(copy))));
   }
 
   std::vector<Dim>& dims() { return dims_; }
 
  private:
+  // idx - row * cols is the column, when nothing else is left.
+  ExprPtr Reduced(const ExprPtr& expr) const {
+    if (expr->kind != ExprKind::kBinary || expr->op != "-" || IsFloatScalar(expr->type)) {
+      return expr;
+    }
+    std::vector<std::string> names;
+    for (const Dim& dim : dims_) {
+      names.push_back(dim.name);
+    }
+    const std::optional<Affine> affine = ToAffine(expr, names);
+    if (!affine || affine->coefficients.size() != 1 || !affine->constant.IsZero() ||
+        affine->coefficients.begin()->second.Constant() != 1) {
+      return expr;
+    }
+    const std::string& name = affine->coefficients.begin()->first;
+    for (const Dim& dim : dims_) {
+      if (dim.name == name) {
+        return Convert(expr->type, Symbol(name, dim.extent->type));
+      }
+    }
+    return expr;
+  }
+
   static bool OnlyParameters(const Polynomial& polynomial) {
     for (const auto& [monomial, coefficient] : polynomial.terms()) {
       for (const std::string& symbol : monomial) {
@@ -169,9 +192,15 @@ ExprPtr WithoutCasts(ExprPtr expr) {
 
 std::string HintFor(const ExprPtr& value, const std::vector<NameHint>& hints,
                     const std::string& otherwise) {
-  for (const NameHint& hint : hints) {
-    if (Equal(WithoutCasts(hint.value), value)) {
-      return hint.name;
+  // A variable that always had this value names it better than one that was used for several.
+  for (const bool only_once : {true, false}) {
+    for (const NameHint& hint : hints) {
+      if (Equal(WithoutCasts(hint.value), value) &&
+          (!only_once || std::count_if(hints.begin(), hints.end(), [&](const NameHint& other) {
+                           return other.name == hint.name;
+                         }) == 1)) {
+        return hint.name;
+      }
     }
   }
   return otherwise;
@@ -192,15 +221,12 @@ std::vector<Dim> SplitDim(const Dim& dim, std::vector<Event>* events,
   RewriteEvents(events, [&](const ExprPtr& expr) { return splitter.Rewrite(expr); });
   std::vector<Dim> dims = splitter.dims();
   std::map<std::string, ExprPtr> renamed;
+  std::vector<NameHint> rewritten;
+  for (const NameHint& hint : hints) {
+    rewritten.push_back({hint.name, splitter.Rewrite(hint.value)});
+  }
   for (Dim& part : dims) {
-    const ExprPtr symbol = Symbol(part.name, part.extent->type);
-    std::string name;
-    for (const NameHint& hint : hints) {
-      if (Equal(WithoutCasts(splitter.Rewrite(hint.value)), symbol)) {
-        name = hint.name;
-        break;
-      }
-    }
+    const std::string name = HintFor(Symbol(part.name, part.extent->type), rewritten, "");
     if (!name.empty()) {
       const std::string internal = fmt::format("{}#{}", name, (*next_id)++);
       renamed[part.name] = Symbol(internal, part.extent->type);

@@ -138,6 +138,18 @@ ExprPtr SimplifySum(const ExprPtr& expr) {
       Fits(total < 0 ? -total : total, expr->type)) {
     return WithOffset(left.base, total, expr->type);
   }
+  // Numbers go to the end: -1 + x, a + (b - 1), (a - 1) + b.
+  const Offset right = SplitOffset(b);
+  if (add && a->kind == ExprKind::kInt) {
+    return SimplifySum(Binary("+", b, a, expr->type));
+  }
+  if ((left.base != a || right.base != b) && b->kind != ExprKind::kInt &&
+      !(add ? __builtin_add_overflow(left.offset, right.offset, &total)
+            : __builtin_sub_overflow(left.offset, right.offset, &total)) &&
+      Fits(total < 0 ? -total : total, expr->type)) {
+    const ExprPtr base = SimplifySum(Binary(expr->op, left.base, right.base, expr->type));
+    return total == 0 ? base : SimplifySum(WithOffset(base, total, expr->type));
+  }
   if (b->kind == ExprKind::kInt && b->int_value < 0 && b->int_value > INT32_MIN) {
     return Binary(add ? "-" : "+", a, Int(-b->int_value, expr->type), expr->type);
   }
