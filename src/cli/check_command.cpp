@@ -1,0 +1,158 @@
+// optiml check: does one kernel compute what its task says?
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/stages.h"
+#include "report/report_model.h"
+#include "report/text_format.h"
+
+namespace optiml {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const Evaluation& evaluation) {
+  Json json;
+  const Rejection* rejection = evaluation.rejection();
+  json["accepted"] = rejection == nullptr;
+  json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
+  json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
+  if (evaluation.verify) {
+    const VerifyReport& verify = *evaluation.verify;
+    json["cases_run"] = verify.cases_run;
+    json["max_absolute_error"] = verify.max_absolute_error;
+    json["max_relative_error"] = verify.max_relative_error;
+    json["max_budget_ratio"] = verify.max_budget_ratio;
+    json["mismatch_count"] = verify.mismatch_count;
+    json["failing_case"] = verify.failing_case;
+    json["evidence"] = FirstEvidence(evaluation);
+  }
+  return json;
+}
+
+class CheckCommand : public Command {
+ public:
+  std::string Name() const override { return "check"; }
+  std::string Summary() const override {
+    return "verify one kernel against a task: the first failing stage and the first wrong element";
+  }
+  std::string Example() const override {
+    return "Examples\n"
+           "  optiml check examples/softmax --kernel mine.cu\n"
+           "  optiml check examples/softmax --battery      (can the task tell right from wrong?)\n"
+           "\n"
+           "Exit status 1 means that the kernel is rejected.";
+  }
+  void Declare(CLI::App& app) override {
+    AddTaskOptions(app, task_);
+    app.add_option("--kernel", kernel_, "the kernel to check (default: the task's own)")
+        ->type_name("FILE.cu")
+        ->group("Task");
+    app.add_option("--check-seeds", verifier_.seeds, "input seeds for each checked shape and fill")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group("Checks");
+    app.add_option("--first-check-seed", verifier_.first_seed, "the first of these seeds")
+        ->type_name("N")
+        ->capture_default_str()
+        ->group("Checks");
+    app.add_flag("--battery", battery_,
+                 "put kernels that are wrong on purpose through the task's checks")
+        ->group("Checks");
+    app.add_option("--stop-after", stop_after_, "print what this stage yields, and stop")
+        ->check(CLI::IsMember(StopStages()))
+        ->group("Output");
+    app.add_flag("--json", json_, "print the result as JSON")->group("Output");
+  }
+  Result<int> Run(CliEnv& env, Toolbox& tools) override {
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
+    if (battery_) {
+      return RunBattery(bench, env, tools);
+    }
+    OPTIML_ASSIGN(const KernelSource source, ChooseKernel(*bench.task, kernel_, env));
+    if (!stop_after_.empty()) {
+      OPTIML_ASSIGN(const std::string text,
+                    DescribeStage(bench, source, *ParseStage(stop_after_), verifier_, env, tools));
+      *env.out << text;
+      return kExitDone;
+    }
+    OPTIML_ASSIGN(const StageOutcome outcome,
+                  RunStages(bench, source, Stage::kL1, verifier_, env, tools));
+    const int exit_code = outcome.evaluation.accepted() ? kExitDone : kExitNothingKept;
+    if (json_) {
+      Json json = ToJson(outcome.evaluation);
+      json["task"] = bench.task->name;
+      json["kernel"] = source.path();
+      json["reproduce"] = Reproduce(env);
+      *env.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    } else {
+      *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
+      if (exit_code != kExitDone) {
+        *env.out << "reproduce with\n  " << Reproduce(env) << "\n";
+      }
+    }
+    return exit_code;
+  }
+
+ private:
+  Result<int> RunBattery(const Workbench& bench, CliEnv& env, Toolbox& tools) const {
+    OPTIML_ASSIGN(const auto verifier,
+                  tools.MakeVerifier(*bench.task, *bench.builder, *bench.device,
+                                     bench.reference.get(), verifier_));
+    OPTIML_ASSIGN(const std::vector<BatteryVerdict> rows, verifier->Battery());
+    if (json_) {
+      Json json = Json::array();
+      for (const BatteryVerdict& row : rows) {
+        json.push_back({{"mutant", row.mutant}, {"verdict", row.verdict}, {"detail", row.detail}});
+      }
+      *env.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    } else {
+      *env.out << fmt::format("{:<28} {:<12} {}\n", "wrong kernel", "verdict", "detail");
+      for (const BatteryVerdict& row : rows) {
+        *env.out << fmt::format("{:<28} {:<12} {}\n", row.mutant, row.verdict, row.detail);
+      }
+    }
+    return kExitDone;
+  }
+
+  std::string Reproduce(const CliEnv& env) const {
+    std::string command = "optiml check " + QuoteForShell(task_.path);
+    if (!kernel_.empty()) {
+      command += " --kernel " + QuoteForShell(kernel_);
+    }
+    for (const auto& [key, value] : FormatTaskOptions(task_, env)) {
+      if (key == "threads") {
+        continue;  // results do not depend on it
+      }
+      size_t begin = 0;
+      while (begin < value.size()) {
+        const size_t end = std::min(value.find('\n', begin), value.size());
+        command +=
+            key == "unconfined"
+                ? " --unconfined"
+                : fmt::format(" --{} {}", key, QuoteForShell(value.substr(begin, end - begin)));
+        begin = end + 1;
+      }
+    }
+    return command + fmt::format(" --check-seeds {} --first-check-seed {}", verifier_.seeds,
+                                 verifier_.first_seed);
+  }
+
+  TaskOptions task_;
+  VerifierOptions verifier_;
+  std::string kernel_;
+  bool battery_ = false;
+  std::string stop_after_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCheckCommand() {
+  return std::make_unique<CheckCommand>();
+}
+
+}  // namespace optiml

@@ -1,0 +1,96 @@
+#include "cli/cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/fake_toolbox.h"
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::vector<std::string> kCommands = {"optimize", "init",   "check",     "profile",
+                                            "report",   "runs",   "resume",    "replay",
+                                            "export",   "doctor", "completion"};
+
+TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"--help"}), kExitDone);
+  for (const std::string& command : kCommands) {
+    EXPECT_THAT(line.out.str(), HasSubstr("\n  " + command));
+  }
+  EXPECT_THAT(line.out.str(), HasSubstr("130  interrupted"));
+  EXPECT_THAT(line.out.str(), Not(HasSubstr("docs")));  // hidden
+  EXPECT_EQ(line.err.str(), "");
+}
+
+TEST(Cli, HelpOfEveryCommandHasUsageAndExample) {
+  CommandLine line;
+  for (const std::string& command : kCommands) {
+    EXPECT_EQ(line.Run({command, "--help"}), kExitDone);
+    EXPECT_THAT(line.out.str(), HasSubstr("usage: optiml " + command));
+    EXPECT_THAT(line.out.str(), HasSubstr("Example"));
+    EXPECT_THAT(line.out.str(), HasSubstr("  optiml " + command));
+  }
+}
+
+TEST(Cli, HelpFitsTheTerminal) {
+  CommandLine line;
+  line.env.width = 72;
+  line.Run({"resume", "--help"});
+  std::istringstream lines(line.out.str());
+  for (std::string text; std::getline(lines, text);) {
+    EXPECT_LE(text.size(), 72u) << text;
+  }
+}
+
+TEST(Cli, VersionIsOneLine) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"--version"}), kExitDone);
+  EXPECT_THAT(line.out.str(), ::testing::MatchesRegex("optiml [0-9.]+\n"));
+}
+
+TEST(Cli, WrongUseIsOneLineOnStandardErrorAndExitTwo) {
+  CommandLine line;
+  const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    EXPECT_EQ(line.Run(arguments), kExitBadUse);
+    EXPECT_EQ(line.out.str(), "");
+    EXPECT_EQ(line.err.str(), "optiml: " + message + "\n");
+  };
+  expect({}, "no command is given; see `optiml --help`");
+  expect({"optimise", "x"},
+         "no command \"optimise\" (did you mean optimize?); see `optiml --help`");
+  expect({"optimize", "copy", "--sede", "3"},
+         "no option --sede (did you mean --seed?); see `optiml optimize --help`");
+  expect({"optimize"}, "path is required; see `optiml optimize --help`");
+  expect({"optimize", "copy", "--search", "best"},
+         "--search: best not in {mcts,greedy,random}; see `optiml optimize --help`");
+  expect({"report", "a", "b"}, "one argument too many: \"b\"; see `optiml report --help`");
+}
+
+TEST(Cli, StandardOutputThatCannotBeWrittenIsAnError) {
+  CommandLine line;
+  struct FullDisk : std::streambuf {
+    int overflow(int) override { return traits_type::eof(); }
+  } full;
+  std::ostream out(&full);
+  line.env.out = &out;
+  EXPECT_EQ(line.Run({"docs", "metrics"}), kExitEnvironment);
+  EXPECT_EQ(line.err.str(), "optiml: standard output: cannot write\n");
+}
+
+TEST(CliEnv, CacheDirectoryFollowsTheVariables) {
+  CommandLine line;
+  EXPECT_EQ(line.env.CacheDirectory(), line.Path("cache"));
+  line.env.variables = {{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}};
+  EXPECT_EQ(line.env.CacheDirectory(), "/x/optiml");
+  line.env.variables = {{"XDG_CACHE_HOME", "relative"}, {"HOME", "/h"}};
+  EXPECT_EQ(line.env.CacheDirectory(), "/h/.cache/optiml");
+  line.env.variables = {{"HOME", ""}};
+  EXPECT_EQ(line.env.CacheDirectory(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace optiml

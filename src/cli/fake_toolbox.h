@@ -1,0 +1,199 @@
+#ifndef OPTIML_CLI_FAKE_TOOLBOX_H_
+#define OPTIML_CLI_FAKE_TOOLBOX_H_
+
+// A command line inside a test: streams that are strings, a folder of its own with a task in it,
+// and a toolbox whose parts answer from a script. Included by tests only.
+
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/file_system.h"
+#include "cli/cli.h"
+#include "device/fake_device.h"
+#include "report/sample_run.h"
+
+namespace optiml {
+
+class FakeBuilder : public Builder {
+ public:
+  explicit FakeBuilder(Result<ToolchainInfo> toolchain) : toolchain_(std::move(toolchain)) {}
+  Result<BuildOutcome> Build(const BuildRequest&) override {
+    return Error(ErrorCode::kUnavailable, "the fake builder builds nothing");
+  }
+  Result<ToolchainInfo> Toolchain() override { return toolchain_; }
+
+ private:
+  Result<ToolchainInfo> toolchain_;
+};
+
+// Accepts every kernel whose text does not hold the word "wrong".
+class FakeVerifier : public Verifier {
+ public:
+  explicit FakeVerifier(const KernelTask& task, Result<std::vector<BatteryVerdict>> battery)
+      : task_(task), battery_(std::move(battery)) {}
+
+  Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
+                                                             Evaluation&) override {
+    using Outcome = std::variant<PreparedCandidate, Rejection>;
+    if (source.text().find("broken") != std::string::npos) {
+      return Outcome(Rejection{Stage::kBuild, source.path() + ":3: expected a ';'"});
+    }
+    PreparedCandidate candidate;
+    candidate.source = source;
+    candidate.checked_plans.resize(task_.checked.size());
+    candidate.timed_plans.resize(task_.timed.size());
+    candidate.artifact.ptx = ".version 8.0\n";
+    return Outcome(std::move(candidate));
+  }
+  Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override {
+    evaluation.verify = VerifyReport{};
+    evaluation.verify->cases_run = 12;
+    if (candidate.source.text().find("wrong") != std::string::npos) {
+      evaluation = sample::RejectWithMismatch();
+    }
+    return {};
+  }
+  Result<std::vector<BatteryVerdict>> Battery() override { return battery_; }
+  std::vector<std::string> DroppedCases() const override { return {}; }
+
+ private:
+  const KernelTask& task_;
+  Result<std::vector<BatteryVerdict>> battery_;
+};
+
+class FakeToolbox : public Toolbox {
+ public:
+  Result<ToolchainInfo> toolchain =
+      ToolchainInfo{"13.0", "13.0", "/lib/nvrtc.so", "/lib/jit.so", ""};
+  Result<std::vector<BatteryVerdict>> battery =
+      std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
+  MachineFacts facts;
+  // Continues or makes a run; the store is parts.store.
+  std::function<Result<RunRecord>(const SessionParts&, const SessionOptions&, const RunRecord&)>
+      session;
+  Result<int64_t> replay = int64_t{5};
+  std::vector<SessionOptions> session_options;  // of every call
+
+  std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path&) override {
+    return std::make_unique<FakeBuilder>(toolchain);
+  }
+  Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) override {
+    if (choice.description == "h100") {
+      return Error(ErrorCode::kNotFound, "unknown device \"h100\" (known: h200)");
+    }
+    auto device = std::make_unique<FakeDevice>();
+    device->info.name = choice.description + " (emulated)";
+    return std::unique_ptr<Device>(std::move(device));
+  }
+  Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask&,
+                                                       const ReferenceOptions&) override {
+    return Error(ErrorCode::kParse, "reference.cpp:4: expected a ';'");
+  }
+  Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder&, Device&,
+                                                 HostReference*, const VerifierOptions&) override {
+    return std::unique_ptr<Verifier>(std::make_unique<FakeVerifier>(task, battery));
+  }
+  Result<std::vector<LauncherFact>> LauncherFacts(const KernelSource& source,
+                                                  const std::filesystem::path&) override {
+    if (source.text().find("unparsable") != std::string::npos) {
+      return Error(ErrorCode::kParse, source.path() + ":1: unparsable");
+    }
+    return std::vector<LauncherFact>{{"x", true, true, DType::kF32, 2},
+                                     {"y", true, false, DType::kF32, 2},
+                                     {"n", false, false, DType::kI32, 2}};
+  }
+  Result<std::string> DescribeSource(const KernelSource& source,
+                                     const std::filesystem::path&) override {
+    return "function " + source.entry() + "\n";
+  }
+  Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
+                               const RunRecord& record) override {
+    session_options.push_back(options);
+    OPTIML_CHECK(static_cast<bool>(session), "the test scripts no session");
+    return session(parts, options, record);
+  }
+  Result<int64_t> ReplaySearch(const RunRecord&) override { return replay; }
+  MachineFacts InspectMachine() override { return facts; }
+};
+
+// One folder with tasks in it, and the streams of one command line.
+class CommandLine {
+ public:
+  CommandLine() : folder_(Folder()) {
+    env.out = &out;
+    env.err = &err;
+    env.working_directory = folder_.path();
+    env.variables = {{"OPTIML_CACHE_DIR", "cache"}};
+    env.clock = &clock;
+    env.stop = &stop;
+    Write("copy/kernel.cu",
+          "__global__ void k(const float* x, float* y, int n) { y[0] = x[0]; }\n"
+          "extern \"C\" void copy(const float* x, float* y, int n) { k<<<1, 1>>>(x, y, n); }\n");
+    Write("copy/task.toml",
+          "[task]\nname = \"copy\"\nsource = \"kernel.cu\"\nentry = \"copy\"\n"
+          "[sizes]\ntimed = [ { n = 4096 } ]\nchecked = [ { n = 33 } ]\n"
+          "[args]\nx = { dtype = \"f32\", shape = [\"n\"], fill = \"normal\" }\n"
+          "y = { dtype = \"f32\", shape = [\"n\"], role = \"out\" }\nn = {}\n"
+          "[reference]\nkind = \"original\"\n");
+    tools.session = [this](const SessionParts& parts, const SessionOptions&,
+                           const RunRecord& record) { return Finish(parts, record); };
+  }
+
+  int Run(const std::vector<std::string>& arguments) {
+    out.str("");
+    err.str("");
+    return RunCli(arguments, env, tools);
+  }
+
+  fs::path Path(const std::string& name) const { return folder_.path() / name; }
+  void Write(const std::string& name, const std::string& text) {
+    const fs::path file = Path(name);
+    OPTIML_CHECK(CreateDirectories(file.parent_path()).has_value(), "a test's own folder");
+    OPTIML_CHECK(WriteFileAtomically(file, text).has_value(), "a test's own file");
+  }
+  std::string Read(const std::string& name) const {
+    const auto text = ReadFile(Path(name));
+    return text ? *text : "";
+  }
+  bool Exists(const std::string& name) const { return fs::exists(Path(name)); }
+  size_t FilesIn(const std::string& name) const {
+    return Exists(name) ? static_cast<size_t>(std::distance(fs::directory_iterator(Path(name)),
+                                                            fs::directory_iterator()))
+                        : 0;
+  }
+
+  // A session that finds what the report's sample found.
+  static Result<RunRecord> Finish(const SessionParts& parts, RunRecord record) {
+    const RunRecord found = sample::FinishedRun();
+    for (size_t i = record.nodes.size(); i < found.nodes.size(); ++i) {
+      OPTIML_TRY(parts.store->AppendNode(found.nodes[i]));
+    }
+    OPTIML_TRY(parts.store->SaveResult(*found.result));
+    OPTIML_TRY(parts.store->SetState(RunState::kFinished, ""));
+    return parts.store->Load();
+  }
+
+  std::ostringstream out;
+  std::ostringstream err;
+  FakeClock clock;
+  std::atomic<bool> stop{false};
+  CliEnv env;
+  FakeToolbox tools;
+
+ private:
+  static TemporaryDirectory Folder() {
+    auto folder = TemporaryDirectory::Create("optiml-cli-");
+    OPTIML_CHECK(folder.has_value(), "a test needs a folder");
+    return *std::move(folder);
+  }
+  TemporaryDirectory folder_;
+};
+
+}  // namespace optiml
+
+#endif  // OPTIML_CLI_FAKE_TOOLBOX_H_

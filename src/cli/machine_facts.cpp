@@ -1,0 +1,108 @@
+#include "cli/machine_facts.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/process.h"
+
+namespace optiml {
+namespace {
+
+// Where CUDA's installer puts nvcc when it is not on PATH.
+constexpr char kDefaultNvcc[] = "/usr/local/cuda/bin/nvcc";
+
+std::string FirstLineWithDigit(const std::string& text) {
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (line.find_first_of("0123456789") != std::string::npos &&
+        line.find("(c)") == std::string::npos) {
+      return line;
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+ProgramFact FindFact(const std::string& name, const std::filesystem::path& fallback = {}) {
+  ProgramFact fact;
+  fact.name = name;
+  if (const auto path = FindProgram(name)) {
+    fact.path = *path;
+  } else if (std::error_code ignored;
+             !fallback.empty() && std::filesystem::exists(fallback, ignored)) {
+    fact.path = fallback;
+  } else {
+    return fact;
+  }
+  ProcessRequest request;
+  request.argv = {fact.path.string(), "--version"};
+  request.limits.wall_time = std::chrono::seconds(5);
+  if (const auto outcome = RunProcess(request); outcome && outcome->succeeded()) {
+    fact.version = FirstLineWithDigit(outcome->standard_output);
+  }
+  return fact;
+}
+
+// The driver API's few calls that need no context (CUDA Driver API reference, "Device Management").
+void FindGpus(MachineFacts& facts) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) {
+    return;
+  }
+  facts.has_driver = true;
+  const auto symbol = [&](const char* name) { return dlsym(driver, name); };
+  const auto init = reinterpret_cast<int (*)(unsigned)>(symbol("cuInit"));
+  const auto version = reinterpret_cast<int (*)(int*)>(symbol("cuDriverGetVersion"));
+  const auto count = reinterpret_cast<int (*)(int*)>(symbol("cuDeviceGetCount"));
+  const auto get = reinterpret_cast<int (*)(int*, int)>(symbol("cuDeviceGet"));
+  const auto name = reinterpret_cast<int (*)(char*, int, int)>(symbol("cuDeviceGetName"));
+  const auto attribute = reinterpret_cast<int (*)(int*, int, int)>(symbol("cuDeviceGetAttribute"));
+  int number = 0;
+  if (init == nullptr || version == nullptr || count == nullptr || get == nullptr ||
+      name == nullptr || attribute == nullptr) {
+    facts.driver_problem = "libcuda.so.1 lacks a function of the driver API";
+  } else if (const int status = init(0); status != 0) {
+    facts.driver_problem = fmt::format("cuInit failed with status {}", status);
+  } else if (const int status2 = count(&number); status2 != 0) {
+    facts.driver_problem = fmt::format("cuDeviceGetCount failed with status {}", status2);
+  } else {
+    int value = 0;
+    if (version(&value) == 0) {
+      facts.driver_version = fmt::format("{}.{}", value / 1000, value % 1000 / 10);
+    }
+    constexpr int kMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+    constexpr int kMinor = 76;
+    for (int i = 0; i < number; ++i) {
+      int device = 0;
+      int major = 0;
+      int minor = 0;
+      std::array<char, 256> text{};
+      if (get(&device, i) == 0 && name(text.data(), static_cast<int>(text.size()), device) == 0 &&
+          attribute(&major, kMajor, device) == 0 && attribute(&minor, kMinor, device) == 0) {
+        facts.gpus.push_back({text.data(), fmt::format("sm_{}{}", major, minor)});
+      }
+    }
+  }
+  // The driver stays open: it does not survive being unloaded.
+}
+
+}  // namespace
+
+MachineFacts InspectThisMachine(Builder& builder) {
+  MachineFacts facts;
+  facts.toolchain = builder.Toolchain();
+  facts.nvcc = FindFact("nvcc", kDefaultNvcc);
+  facts.compiler = FindFact("c++");
+  facts.bubblewrap = FindFact("bwrap");
+  facts.sandbox = SandboxAvailable();
+  FindGpus(facts);
+  facts.clang_version = OPTIML_CLANG_VERSION;
+  return facts;
+}
+
+}  // namespace optiml

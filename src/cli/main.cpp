@@ -1,0 +1,70 @@
+// The program: the process's own streams, signals and environment for RunCli.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/cli.h"
+
+extern char** environ;
+
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+
+// The first Ctrl-C asks for the end; the second ends the process, whose store is whole at any time.
+void OnInterrupt(int) {
+  if (stop_requested.exchange(true)) {
+    _exit(optiml::kExitInterrupted);
+  }
+}
+
+void InstallHandlers() {
+  struct sigaction action{};
+  action.sa_handler = OnInterrupt;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // A reader that went away is an error of the stream, not a death.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int TerminalWidth() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  InstallHandlers();
+  std::ios::sync_with_stdio(false);
+  const optiml::SystemClock clock;
+  optiml::CliEnv env;
+  env.out = &std::cout;
+  env.err = &std::cerr;
+  env.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  env.width = TerminalWidth();
+  std::error_code error;
+  env.working_directory = std::filesystem::current_path(error);
+  if (error) {
+    std::cerr << "optiml: the working folder: " << error.message() << "\n";
+    return optiml::kExitEnvironment;
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      env.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  env.clock = &clock;
+  env.stop = &stop_requested;
+  const auto tools = optiml::MakeToolbox();
+  return optiml::RunCli({argv + std::min(argc, 1), argv + argc}, env, *tools);
+}

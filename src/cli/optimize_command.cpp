@@ -1,0 +1,100 @@
+// optiml optimize: the main job.
+#include <fmt/format.h>
+
+#include "base/file_system.h"
+#include "cli/command.h"
+#include "cli/run_driver.h"
+#include "cli/run_folder.h"
+#include "cli/stages.h"
+
+namespace optiml {
+namespace {
+
+class OptimizeCommand : public Command {
+ public:
+  std::string Name() const override { return "optimize"; }
+  std::string Summary() const override {
+    return "search for a kernel that needs less time and is proved to compute the same";
+  }
+  std::string Example() const override {
+    return "Examples\n"
+           "  optiml optimize examples/softmax --candidates 40\n"
+           "  optiml optimize kernel.cu --timed n=1048576 --checked n=1000 --arg "
+           "'y=f32[n]:out' --arg 'x=f32[n]:in:normal'";
+  }
+  void Declare(CLI::App& app) override {
+    AddTaskOptions(app, task_);
+    AddSessionFlags(app, session_);
+    app.add_option("-o,--out", out_, "folder of the run (default: optiml-runs/TASK-TIME)")
+        ->type_name("DIR")
+        ->group("Output");
+    AddOutputFlags(app, output_);
+    app.add_option(
+           "--stop-after", stop_after_,
+           "no search: put the task's own kernel through the stages and print what this one "
+           "yields")
+        ->check(CLI::IsMember(StopStages()))
+        ->group("Output");
+  }
+  Result<int> Run(CliEnv& env, Toolbox& tools) override {
+    const SessionOptions options = session_.Get();
+    OPTIML_TRY(MakeSearcher(options.search));  // before anything is compiled
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
+    if (!stop_after_.empty()) {
+      OPTIML_ASSIGN(const std::string text,
+                    DescribeStage(bench, bench.task->source, *ParseStage(stop_after_),
+                                  options.verifier, env, tools));
+      *env.out << text;
+      return kExitDone;
+    }
+    OPTIML_ASSIGN(const fs::path folder, ChooseRunFolder(out_, bench.task->name, env));
+    OPTIML_ASSIGN(RunRecord header, MakeRunHeader(bench, task_, options, folder, env));
+    std::error_code ignored;
+    const bool had_folder = fs::exists(folder, ignored);
+    OPTIML_TRY(CreateDirectories(folder));
+    auto exit_code = Start(bench, options, std::move(header), folder, env, tools);
+    // A run that failed before its first kernel was evaluated leaves nothing worth resuming.
+    if (!exit_code && !HasNodes(folder)) {
+      if (had_folder) {
+        fs::remove(folder / kStoreName, ignored);
+      } else {
+        fs::remove_all(folder, ignored);
+        fs::remove(folder.parent_path(), ignored);  // only when it is empty: optiml-runs
+      }
+    }
+    return exit_code;
+  }
+
+ private:
+  Result<int> Start(const Workbench& bench, const SessionOptions& options, RunRecord header,
+                    const fs::path& folder, CliEnv& env, Toolbox& tools) const {
+    OPTIML_ASSIGN(const auto store, RunStore::Create(folder / kStoreName, header));
+    RunJob job;
+    job.folder = folder;
+    job.bench = &bench;
+    job.store = store.get();
+    job.options = options;
+    job.record = std::move(header);
+    job.output = output_;
+    return DriveRun(job, env, tools);
+  }
+
+  static bool HasNodes(const fs::path& folder) {
+    const auto run = LoadRun(folder);
+    return run && !run->nodes.empty();
+  }
+
+  TaskOptions task_;
+  SessionFlags session_;
+  OutputFlags output_;
+  std::string out_;
+  std::string stop_after_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeOptimizeCommand() {
+  return std::make_unique<OptimizeCommand>();
+}
+
+}  // namespace optiml

@@ -1,0 +1,146 @@
+// optiml profile: time, counters and diagnosis of one kernel.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/stages.h"
+#include "report/metric_table.h"
+#include "report/text_format.h"
+
+namespace optiml {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class ProfileCommand : public Command {
+ public:
+  std::string Name() const override { return "profile"; }
+  std::string Summary() const override {
+    return "time, counters, limits and diagnosis of one kernel";
+  }
+  std::string Example() const override {
+    return "Examples\n"
+           "  optiml profile examples/matmul\n"
+           "  optiml profile examples/matmul --kernel mine.cu --json\n"
+           "\n"
+           "Exit status 1 means that the kernel is rejected before it can be timed.";
+  }
+  void Declare(CLI::App& app) override {
+    AddTaskOptions(app, task_);
+    app.add_option("--kernel", kernel_, "the kernel to profile (default: the task's own)")
+        ->type_name("FILE.cu")
+        ->group("Task");
+    app.add_flag("--json", json_, "print the result as JSON")->group("Output");
+  }
+  Result<int> Run(CliEnv& env, Toolbox& tools) override {
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
+    OPTIML_ASSIGN(const KernelSource source, ChooseKernel(*bench.task, kernel_, env));
+    OPTIML_ASSIGN(const StageOutcome outcome,
+                  RunStages(bench, source, Stage::kProfile, VerifierOptions(), env, tools));
+    const Evaluation& evaluation = outcome.evaluation;
+    if (json_) {
+      *env.out << ToJson(evaluation, bench).dump(2, ' ', false, Json::error_handler_t::replace)
+               << "\n";
+    } else if (!evaluation.accepted()) {
+      *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(evaluation));
+    } else {
+      *env.out << ToText(evaluation, bench);
+    }
+    return evaluation.accepted() ? kExitDone : kExitNothingKept;
+  }
+
+ private:
+  static std::string ToText(const Evaluation& evaluation, const Workbench& bench) {
+    const DeviceInfo& device = bench.device->Info();
+    std::string out = fmt::format("{} on {}\n\n", bench.task->name, device.name);
+    for (const Timing& timing : evaluation.timings) {
+      out +=
+          fmt::format("  {:<36} {} {} ({} to {})\n", timing.shape, FormatSeconds(timing.median_s),
+                      timing.kind == TimingKind::kMeasured ? "measured" : "predicted",
+                      FormatSeconds(timing.low_s), FormatSeconds(timing.high_s));
+    }
+    for (const KernelResources& kernel : evaluation.resources) {
+      out += fmt::format(
+          "  {}: {} registers, {} shared, {} spilled\n", kernel.name_expression, kernel.registers,
+          FormatQuantity(static_cast<double>(kernel.static_shared_bytes), "byte"),
+          FormatQuantity(static_cast<double>(kernel.spill_store_bytes + kernel.spill_load_bytes),
+                         "byte"));
+    }
+    if (evaluation.diagnosis) {
+      const Diagnosis& diagnosis = *evaluation.diagnosis;
+      out += fmt::format("\n{} bound: {}\n", BoundName(diagnosis.bound), diagnosis.cause);
+      for (const std::string& sentence : diagnosis.evidence) {
+        out += "  " + sentence + "\n";
+      }
+      if (!diagnosis.speed_of_light.empty()) {
+        out += "\nshare of the machine's limits\n";
+      }
+      for (const auto& [name, ratio] : diagnosis.speed_of_light) {
+        const auto filled = static_cast<size_t>(std::min(std::max(ratio, 0.0), 1.0) * 40);
+        out += fmt::format("  {:<12} {}{} {}\n", name, std::string(filled, '#'),
+                           std::string(40 - filled, '.'), FormatPercent(ratio));
+      }
+    }
+    if (evaluation.profile) {
+      out += fmt::format("\ncounters at {}, by the {}", evaluation.timings.front().shape,
+                         ProfileSourceName(evaluation.profile->source));
+      out += evaluation.profile->sampled_ratio < 1
+                 ? fmt::format(", from {} of the blocks\n",
+                               FormatPercent(evaluation.profile->sampled_ratio))
+                 : "\n";
+      for (const MetricInfo& info : MetricTable()) {
+        if (const auto value = evaluation.profile->Get(info.id)) {
+          out += fmt::format("  {:<28} {}\n", info.title, FormatQuantity(*value, info.unit));
+        }
+      }
+    }
+    return out;
+  }
+
+  static Json ToJson(const Evaluation& evaluation, const Workbench& bench) {
+    Json json;
+    const Rejection* rejection = evaluation.rejection();
+    json["task"] = bench.task->name;
+    json["device"] = bench.device->Info().name;
+    json["accepted"] = rejection == nullptr;
+    json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
+    json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
+    json["timings"] = Json::array();
+    for (const Timing& timing : evaluation.timings) {
+      json["timings"].push_back(
+          {{"shape", timing.shape},
+           {"kind", timing.kind == TimingKind::kMeasured ? "measured" : "predicted"},
+           {"median_s", timing.median_s},
+           {"low_s", timing.low_s},
+           {"high_s", timing.high_s}});
+    }
+    json["diagnosis"] = nullptr;
+    if (evaluation.diagnosis) {
+      json["diagnosis"] = {{"bound", BoundName(evaluation.diagnosis->bound)},
+                           {"cause", evaluation.diagnosis->cause},
+                           {"evidence", evaluation.diagnosis->evidence},
+                           {"confidence_ratio", evaluation.diagnosis->confidence_ratio},
+                           {"speed_of_light", evaluation.diagnosis->speed_of_light}};
+    }
+    json["metrics"] = Json::object();
+    if (evaluation.profile) {
+      for (const auto& [id, metric] : evaluation.profile->metrics) {
+        json["metrics"][id] = {{"value", metric.value}, {"unit", metric.unit}};
+      }
+    }
+    return json;
+  }
+
+  TaskOptions task_;
+  std::string kernel_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeProfileCommand() {
+  return std::make_unique<ProfileCommand>();
+}
+
+}  // namespace optiml

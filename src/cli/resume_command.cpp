@@ -1,0 +1,105 @@
+// optiml resume: continues an interrupted run.
+#include <fmt/format.h>
+
+#include "base/file_system.h"
+#include "cli/command.h"
+#include "cli/run_driver.h"
+#include "cli/run_folder.h"
+
+namespace optiml {
+namespace {
+
+class ResumeCommand : public Command {
+ public:
+  std::string Name() const override { return "resume"; }
+  std::string Summary() const override { return "continue a run that was interrupted or killed"; }
+  std::string Example() const override {
+    return "Example\n  optiml resume optiml-runs/softmax-20261129-192407";
+  }
+  void Declare(CLI::App& app) override {
+    app.add_option("run", run_, "a run's folder or name, or \"last\"")
+        ->type_name("RUN")
+        ->required();
+    app.add_option("--candidates", candidates_,
+                   "candidates to evaluate in all (default: as the run began)")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1'000'000))
+        ->group("Search");
+    app.add_option("--time", seconds_, "seconds after which this part ends; 0 is no limit")
+        ->type_name("SECONDS")
+        ->check(CLI::NonNegativeNumber)
+        ->group("Search");
+    app.add_option("--threads", threads_, "host threads that may be used; 0 is all cores")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1024))
+        ->group("Device");
+    AddOutputFlags(app, output_);
+  }
+  Result<int> Run(CliEnv& env, Toolbox& tools) override {
+    OPTIML_ASSIGN(const fs::path folder, FindRunFolder(run_, env));
+    OPTIML_ASSIGN(const auto store, RunStore::Open(folder / kStoreName, false));
+    OPTIML_ASSIGN(RunRecord record, store->Load());
+    if (record.state == RunState::kFinished) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{}: the run has ended (look at it with `optiml report {}`)", run_, run_));
+    }
+    OPTIML_ASSIGN(TaskOptions task, ParseTaskOptions(record.options));
+    OPTIML_ASSIGN(SessionOptions options, ParseSessionOptions(record.options));
+    task.path = record.task.task_toml.empty() ? record.task.source_path : record.task.folder;
+    if (threads_) {
+      task.threads = *threads_;
+    }
+    if (candidates_) {
+      options.budget.candidates = *candidates_;
+    }
+    if (seconds_) {
+      options.budget.wall_time =
+          *seconds_ > 0 ? std::optional(std::chrono::seconds(*seconds_)) : std::nullopt;
+    }
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task, env, tools));
+    if (bench.task->hash.Hex() != record.task.hash) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: the task has changed since the run began (restore it, or begin "
+                               "a new run with `optiml optimize`)",
+                               task.path));
+    }
+    OPTIML_TRY(CheckSameMachine(record, bench));
+    RunJob job;
+    job.folder = folder;
+    job.bench = &bench;
+    job.store = store.get();
+    job.options = options;
+    job.record = std::move(record);
+    job.output = output_;
+    return DriveRun(job, env, tools);
+  }
+
+ private:
+  // Times of two devices must not meet in one tree.
+  static Result<void> CheckSameMachine(const RunRecord& record, const Workbench& bench) {
+    const DeviceInfo& device = bench.device->Info();
+    if (device.name != record.environment.device_name ||
+        device.architecture != record.environment.architecture) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: began on {} ({}), this is {} ({})", record.id.value,
+                               record.environment.device_name, record.environment.architecture,
+                               device.name, device.architecture));
+    }
+    return {};
+  }
+
+  std::string run_;
+  std::optional<int> candidates_;
+  std::optional<int64_t> seconds_;
+  std::optional<int> threads_;
+  OutputFlags output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeResumeCommand() {
+  return std::make_unique<ResumeCommand>();
+}
+
+}  // namespace optiml

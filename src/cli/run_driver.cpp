@@ -1,0 +1,191 @@
+#include "cli/run_driver.h"
+
+#include <fmt/format.h>
+
+#include "base/file_system.h"
+#include "cli/progress_view.h"
+#include "cli/run_folder.h"
+#include "cli/summary.h"
+#include "report/text_format.h"
+
+namespace optiml {
+
+SessionOptions SessionFlags::Get() const {
+  SessionOptions result = options;
+  if (seconds > 0) {
+    result.budget.wall_time = std::chrono::seconds(seconds);
+  }
+  return result;
+}
+
+void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
+  SearchOptions& search = flags.options.search;
+  std::string group = "Search";
+  app.add_option("--candidates", flags.options.budget.candidates, "candidates to evaluate")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--time", flags.seconds, "seconds after which the search ends; 0 is no limit")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--search", search.strategy, "how to search")
+      ->check(CLI::IsMember({"mcts", "greedy", "random"}))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", search.seed, "the same seed gives the same run")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--judge,!--no-judge", flags.options.judge,
+               "score edits by their plausibility and by whether their claims came true")
+      ->group(group);
+  app.add_flag("--proxies,!--no-proxies", flags.options.proxies,
+               "score edits by counters as well as by time")
+      ->group(group);
+
+  group = "Constants";
+  const auto number = [&](const char* name, double& value, const char* description) {
+    app.add_option(name, value, description)
+        ->type_name("X")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str()
+        ->group(group);
+  };
+  number("--exploration", search.exploration, "weight of little-visited nodes (c of UCT)");
+  number("--backup-max-share", search.backup_max_share,
+         "share of the maximum in a node's value; the rest is the mean");
+  number("--widening-factor", search.widening_factor,
+         "children allowed = factor * visits^exponent");
+  number("--widening-exponent", search.widening_exponent, "see --widening-factor");
+  number("--virtual-loss", search.virtual_loss, "visits that each open question counts as");
+  number("--prior-noise", search.prior_noise, "noise on the order of edits; 0 is none");
+  app.add_option("--max-depth", search.max_depth, "longest chain of edits")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  VerifierOptions& verifier = flags.options.verifier;
+  app.add_option("--check-seeds", verifier.seeds, "input seeds for each checked shape and fill")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--first-check-seed", verifier.first_seed, "the first of these seeds")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--step-limit", verifier.step_limit_per_case,
+                 "thread instructions of one check before it counts as hanging")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+}
+
+void AddOutputFlags(CLI::App& app, OutputFlags& flags) {
+  app.add_flag("--json", flags.json, "print the result as JSON")->group("Output");
+  app.add_flag("-q,--quiet", flags.quiet, "print no progress and no summary")->group("Output");
+}
+
+Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_options,
+                                const SessionOptions& options, const fs::path& folder,
+                                const CliEnv& env) {
+  const KernelTask& task = *bench.task;
+  RunRecord record;
+  record.id = RunId{folder.filename().string()};
+  record.task.name = task.name;
+  record.task.intent = task.intent;
+  record.task.hash = task.hash.Hex();
+  record.task.folder = task.folder.string();
+  record.task.entry = task.source.entry();
+  record.task.source_path = task.source.path();
+  record.task.source = task.source.text();
+  record.task.origin = task.origin;
+  const fs::path given = env.Resolve(task_options.path);
+  const fs::path toml = given.extension() == ".toml" ? given : given / "task.toml";
+  if (std::error_code ignored; fs::is_regular_file(toml, ignored)) {
+    OPTIML_ASSIGN(record.task.task_toml, ReadFile(toml));
+  }
+  if (record.task.task_toml.empty()) {
+    record.task.source_path = given.string();
+  }
+  for (const SizeRow& row : task.checked) {
+    record.task.checked_shapes.push_back(row.Text());
+  }
+  for (const SizeRow& row : task.timed) {
+    record.task.timed_shapes.push_back(row.Text());
+  }
+  const auto cost = [&](const std::optional<SizeExpr>& formula) -> Result<std::optional<double>> {
+    if (!formula || task.timed.empty()) {
+      return std::optional<double>();
+    }
+    OPTIML_ASSIGN(const int64_t value, formula->Evaluate(task.timed.front().sizes));
+    return std::optional<double>(static_cast<double>(value));
+  };
+  OPTIML_ASSIGN(record.task.bytes, cost(task.cost.bytes));
+  OPTIML_ASSIGN(record.task.operations, cost(task.cost.operations));
+
+  const DeviceInfo& device = bench.device->Info();
+  record.environment.optiml_version = OPTIML_VERSION;
+  record.environment.device_name = device.name;
+  record.environment.architecture = device.architecture;
+  record.environment.toolchain = fmt::format(
+      "NVRTC {}, nvJitLink {}", bench.toolchain.nvrtc_version, bench.toolchain.nvjitlink_version);
+  record.environment.measures_time = device.capabilities.measures_time;
+  record.environment.prediction_error_factor = device.prediction_error_factor;
+  record.environment.dram_bytes_per_s = device.dram_bytes_per_s;
+  record.environment.fp32_flops_per_s = device.fp32_flops_per_s;
+  record.environment.started_at = env.clock->WallTime();
+
+  record.options = FormatSessionOptions(options);
+  for (auto& [key, value] : FormatTaskOptions(task_options, env)) {
+    record.options[key] = value;
+  }
+  return record;
+}
+
+Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
+  ProgressView view(env, job.output.quiet);
+  SessionParts parts;
+  parts.task = job.bench->task.get();
+  parts.builder = job.bench->builder.get();
+  parts.device = job.bench->device.get();
+  parts.reference = job.bench->reference.get();
+  parts.clock = env.clock;
+  parts.store = job.store;
+  parts.stop = env.stop;
+  parts.observer = [&](const Progress& progress) { view.Show(progress); };
+  auto outcome = tools.RunSession(parts, job.options, job.record);
+  view.Clear();
+  const bool interrupted = !outcome && outcome.error().code() == ErrorCode::kInterrupted;
+  if (!outcome && !interrupted) {
+    return std::move(outcome).error();
+  }
+  // An interrupted run says what its store holds.
+  auto loaded = interrupted ? job.store->Load() : std::move(outcome);
+  if (!loaded) {
+    return std::move(loaded).error();
+  }
+  RunRecord record = *std::move(loaded);
+  if (interrupted) {
+    record.state = RunState::kInterrupted;
+  }
+  const int exit_code = ExitCodeOfRun(record);
+  const ReportModel model = MakeReportModel(std::move(record));
+  auto files = WriteRunFiles(job.folder, model);
+  if (!files) {
+    return std::move(files).error().WithContext(
+        "the run is stored, but its report could not be written (`optiml report` writes it again)");
+  }
+  if (job.output.json) {
+    *env.out << RunSummaryJson(model, job.folder, *files, exit_code);
+  } else if (!job.output.quiet || exit_code == kExitInterrupted) {
+    *env.out << RunSummary(model, job.folder, *files, env);
+  }
+  return exit_code;
+}
+
+}  // namespace optiml

@@ -1,0 +1,111 @@
+#include "cli/summary.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_folder.h"
+#include "report/text_format.h"
+
+namespace optiml {
+namespace {
+
+std::string Row(const std::string& name, const std::string& text) {
+  return fmt::format("  {:<10} {}\n", name, text);
+}
+
+}  // namespace
+
+int ExitCodeOfRun(const RunRecord& run) {
+  if (run.state != RunState::kFinished) {
+    return kExitInterrupted;
+  }
+  return run.result && run.result->improved ? kExitDone : kExitNothingKept;
+}
+
+std::string RunSummary(const ReportModel& model, const std::filesystem::path& folder,
+                       const std::vector<std::string>& files, const CliEnv& env) {
+  const RunRecord& run = *model.run;
+  std::string out = fmt::format("\n{}\n\n", model.headline);
+  if (model.time_before_s) {
+    out += Row("before", fmt::format("{} {}", FormatSeconds(*model.time_before_s), model.word));
+  }
+  if (model.time_after_s) {
+    out += Row("after", fmt::format("{} {}", FormatSeconds(*model.time_after_s), model.word));
+  }
+  if (model.gain) {
+    out += Row("gain", fmt::format("{} ({} to {})", FormatFactor(model.gain->value),
+                                   FormatFactor(model.gain->low), FormatFactor(model.gain->high)));
+  }
+  out += Row("device", run.environment.device_name);
+  const size_t candidates = run.nodes.empty() ? 0 : run.nodes.size() - 1;
+  out += Row("candidates", fmt::format("{}: {} accepted, {} rejected", candidates,
+                                       model.accepted_count, model.rejected.size()));
+  if (run.result && !run.result->stop_reason.empty()) {
+    out += Row("stopped by", run.result->stop_reason);
+  }
+  bool headed = false;
+  for (const ChainRow& row : model.chain) {
+    if (row.step->mark == EditMark::kDropped) {
+      continue;
+    }
+    out += headed ? "" : "\nkept edits\n";
+    headed = true;
+    out += fmt::format("  {:<6} {:<8} {}: {}\n", EditMarkName(row.step->mark),
+                       row.gain ? FormatFactor(*row.gain) : "", row.step->edit.Label(),
+                       row.step->edit.summary);
+  }
+  const std::string shown = ShownPath(folder, env);
+  if (!files.empty()) {
+    out += fmt::format("\nfiles in {}\n ", shown);
+    for (const std::string& file : files) {
+      out += " " + file;
+    }
+    out += "\n";
+  }
+  if (run.state == RunState::kInterrupted || run.state == RunState::kRunning) {
+    out += fmt::format("\ncontinue it with\n  optiml resume {}\n", QuoteForShell(shown));
+  } else {
+    out += fmt::format("\nlook at it with\n  xdg-open {}\n",
+                       QuoteForShell((std::filesystem::path(shown) / "report.html").string()));
+  }
+  return out;
+}
+
+std::string RunSummaryJson(const ReportModel& model, const std::filesystem::path& folder,
+                           const std::vector<std::string>& files, int exit_code) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  const RunRecord& run = *model.run;
+  Json json;
+  json["run"] = run.id.value;
+  json["folder"] = folder.string();
+  json["state"] = RunStateName(run.state);
+  json["improved"] = run.result && run.result->improved;
+  json["exit_code"] = exit_code;
+  json["headline"] = model.headline;
+  json["times_are"] = model.word;
+  json["time_before_s"] = or_null(model.time_before_s);
+  json["time_after_s"] = or_null(model.time_after_s);
+  json["gain"] =
+      model.gain
+          ? Json{{"value", model.gain->value}, {"low", model.gain->low}, {"high", model.gain->high}}
+          : Json(nullptr);
+  json["device"] = run.environment.device_name;
+  json["candidates"] = run.nodes.empty() ? 0 : run.nodes.size() - 1;
+  json["accepted"] = model.accepted_count;
+  json["rejected"] = model.rejected.size();
+  json["chain"] = Json::array();
+  for (const ChainRow& row : model.chain) {
+    json["chain"].push_back({{"edit", row.step->edit.Label()},
+                             {"mark", EditMarkName(row.step->mark)},
+                             {"summary", row.step->edit.summary},
+                             {"gain", or_null(row.gain)}});
+  }
+  json["files"] = files;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace optiml

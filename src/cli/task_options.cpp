@@ -1,0 +1,216 @@
+#include "cli/task_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "task/launcher_scan.h"
+
+namespace optiml {
+namespace {
+
+std::string JoinLines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "" : "\n") + line;
+  }
+  return text;
+}
+
+std::vector<std::string> SplitLines(const std::string& text) {
+  std::vector<std::string> lines;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+Result<std::vector<SizeBindings>> ParseRows(const char* flag,
+                                            const std::vector<std::string>& rows) {
+  std::vector<SizeBindings> parsed;
+  for (const std::string& row : rows) {
+    auto sizes = ParseSizes(row);
+    if (!sizes) {
+      return std::move(sizes).error().WithContext(flag);
+    }
+    parsed.push_back(*std::move(sizes));
+  }
+  return parsed;
+}
+
+bool IsFile(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+// A path is absolute afterwards; a built-in name stays.
+std::string ResolveDescription(const std::string& description, const CliEnv& env) {
+  const std::filesystem::path path = env.Resolve(description);
+  return description.find('/') != std::string::npos || IsFile(path) ? path.string() : description;
+}
+
+}  // namespace
+
+void AddShapeOptions(CLI::App& app, TaskOptions& options) {
+  const std::string group = "Task";
+  app.add_option("--entry", options.entry, "the launcher, an extern \"C\" host function")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--checked", options.checked,
+                 "sizes to check, for example rows=33,cols=100; replaces the task's")
+      ->type_name("SIZES")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--timed", options.timed, "sizes to time; replaces the task's")
+      ->type_name("SIZES")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--arg", options.args,
+                 "what an argument is, for example x=f32[rows,cols]:in:normal")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+void AddDeviceOptions(CLI::App& app, TaskOptions& options) {
+  const std::string group = "Device";
+  app.add_option("--device", options.device, "what executes the kernels")
+      ->check(CLI::IsMember({"emulator"}))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--device-description", options.description,
+                 "the GPU model to emulate: h200, a100, rtx4090 or a .toml file")
+      ->type_name("MODEL")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--threads", options.threads, "host threads that may be used; 0 is all cores")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--unconfined", options.unconfined,
+               "run the task's reference without the sandbox; only for code that you trust")
+      ->group(group);
+}
+
+void AddTaskOptions(CLI::App& app, TaskOptions& options) {
+  app.add_option("path", options.path, "a task folder, a task.toml or a .cu file")
+      ->type_name("PATH")
+      ->required();
+  AddShapeOptions(app, options);
+  AddDeviceOptions(app, options);
+}
+
+Result<TaskOverrides> MakeOverrides(const TaskOptions& options) {
+  TaskOverrides overrides;
+  overrides.entry = options.entry;
+  OPTIML_ASSIGN(overrides.checked, ParseRows("--checked", options.checked));
+  OPTIML_ASSIGN(overrides.timed, ParseRows("--timed", options.timed));
+  for (const std::string& arg : options.args) {
+    const size_t equals = arg.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--arg: \"{}\" has no name (as in x=f32[rows,cols]:in:normal)", arg));
+    }
+    if (!overrides.shapes.emplace(arg.substr(0, equals), arg.substr(equals + 1)).second) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("--arg: {} is given twice", arg.substr(0, equals)));
+    }
+  }
+  return overrides;
+}
+
+std::map<std::string, std::string> FormatTaskOptions(const TaskOptions& options,
+                                                     const CliEnv& env) {
+  std::map<std::string, std::string> values = {
+      {"device", options.device},
+      {"device-description", ResolveDescription(options.description, env)},
+      {"threads", std::to_string(options.threads)}};
+  if (!options.entry.empty()) {
+    values["entry"] = options.entry;
+  }
+  for (const auto& [key, lines] : {std::pair("checked", &options.checked),
+                                   {"timed", &options.timed},
+                                   {"arg", &options.args}}) {
+    if (!lines->empty()) {
+      values[key] = JoinLines(*lines);
+    }
+  }
+  if (options.unconfined) {
+    values["unconfined"] = "true";
+  }
+  return values;
+}
+
+Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& values) {
+  TaskOptions options;
+  const auto read = [&](const char* key, std::string& into) {
+    if (const auto found = values.find(key); found != values.end()) {
+      into = found->second;
+    }
+  };
+  std::string checked;
+  std::string timed;
+  std::string args;
+  std::string threads = std::to_string(options.threads);
+  std::string unconfined;
+  read("device", options.device);
+  read("device-description", options.description);
+  read("entry", options.entry);
+  read("checked", checked);
+  read("timed", timed);
+  read("arg", args);
+  read("threads", threads);
+  read("unconfined", unconfined);
+  options.checked = SplitLines(checked);
+  options.timed = SplitLines(timed);
+  options.args = SplitLines(args);
+  options.unconfined = unconfined == "true";
+  const auto [end, error] =
+      std::from_chars(threads.data(), threads.data() + threads.size(), options.threads);
+  if (error != std::errc() || end != threads.data() + threads.size() || options.threads < 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("option threads: bad value \"{}\"", threads));
+  }
+  return options;
+}
+
+Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools) {
+  Workbench bench;
+  OPTIML_ASSIGN(const TaskOverrides overrides, MakeOverrides(options));
+  OPTIML_ASSIGN(KernelTask task, LoadTask(env.Resolve(options.path), overrides));
+  bench.task = std::make_unique<KernelTask>(std::move(task));
+
+  const std::filesystem::path cache = env.CacheDirectory().value_or("");
+  bench.builder = tools.MakeBuilder(cache.empty() ? cache : cache / "build");
+  OPTIML_ASSIGN(bench.toolchain, bench.builder->Toolchain());
+  if (!bench.task->launch) {
+    OPTIML_ASSIGN(const std::vector<LauncherFact> launcher,
+                  tools.LauncherFacts(bench.task->source, bench.toolchain.include_directory));
+    OPTIML_TRY(CheckArguments(*bench.task, launcher));
+  }
+
+  DeviceChoice choice;
+  choice.kind = options.device;
+  choice.description = ResolveDescription(options.description, env);
+  choice.threads = options.threads > 0
+                       ? options.threads
+                       : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  OPTIML_ASSIGN(bench.device, tools.MakeDevice(choice));
+
+  if (bench.task->reference.kind == ReferenceKind::kHost) {
+    ReferenceOptions reference;
+    reference.cache_directory = cache.empty() ? cache : cache / "reference";
+    reference.confined = !options.unconfined;
+    OPTIML_ASSIGN(bench.reference, tools.MakeReference(*bench.task, reference));
+  }
+  return bench;
+}
+
+}  // namespace optiml

@@ -1,0 +1,64 @@
+#ifndef OPTIML_CLI_TASK_OPTIONS_H_
+#define OPTIML_CLI_TASK_OPTIONS_H_
+
+// What the commands that work on a task have in common: which task, on which device; and the parts
+// that these choices make.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "cli/cli_env.h"
+#include "cli/toolbox.h"
+
+namespace optiml {
+
+struct TaskOptions {
+  std::string path;
+  std::string entry;
+  std::vector<std::string> checked;  // "rows=33,cols=100"
+  std::vector<std::string> timed;
+  std::vector<std::string> args;  // "x=f32[rows,cols]:in:normal"
+  std::string device = "emulator";
+  std::string description = "h200";
+  int threads = 0;  // 0: all cores of the machine
+  bool unconfined = false;
+};
+
+// Declares PATH and the options above.
+void AddTaskOptions(CLI::App& app, TaskOptions& options);
+// Only --entry, --checked, --timed and --arg.
+void AddShapeOptions(CLI::App& app, TaskOptions& options);
+// Only --device, --device-description, --threads and --unconfined.
+void AddDeviceOptions(CLI::App& app, TaskOptions& options);
+
+// Fails with kInvalidArgument, naming the flag.
+Result<TaskOverrides> MakeOverrides(const TaskOptions& options);
+
+// As RunRecord::options keeps them, by flag; values of a repeated flag one a line. Paths are
+// absolute.
+std::map<std::string, std::string> FormatTaskOptions(const TaskOptions& options, const CliEnv& env);
+// The way back, for resume. Absent keys leave the defaults.
+Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& values);
+
+// A task with all that is needed to build, run and check its kernels.
+struct Workbench {
+  std::unique_ptr<KernelTask> task;
+  std::unique_ptr<Builder> builder;
+  ToolchainInfo toolchain;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<HostReference> reference;  // null when the reference is no host function
+};
+
+// Loads the task, compares it with its launcher, opens the toolchain and the device, compiles the
+// reference. Leaves nothing behind but cached files.
+Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools);
+
+}  // namespace optiml
+
+#endif  // OPTIML_CLI_TASK_OPTIONS_H_

@@ -1,0 +1,62 @@
+#ifndef OPTIML_CLI_TOOLBOX_H_
+#define OPTIML_CLI_TOOLBOX_H_
+
+// Toolbox: how the commands get at the parts that compile, execute, verify and search. wiring.cpp
+// makes the real one; tests hand in their own.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "build/builder.h"
+#include "cli/machine_facts.h"
+#include "core/kernel_task.h"
+#include "device/device.h"
+#include "optimize/session.h"
+#include "task/reference.h"
+#include "task/task.h"
+#include "verify/verifier.h"
+
+namespace optiml {
+
+struct DeviceChoice {
+  std::string kind = "emulator";
+  std::string description = "h200";  // a built-in name or an absolute path
+  int threads = 1;
+};
+
+class Toolbox {
+ public:
+  virtual ~Toolbox() = default;
+
+  // An empty folder: no cache on disk.
+  virtual std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) = 0;
+  virtual Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) = 0;
+  virtual Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,
+                                                               const ReferenceOptions& options) = 0;
+  virtual Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder& builder,
+                                                         Device& device, HostReference* reference,
+                                                         const VerifierOptions& options) = 0;
+  // The launcher's parameters as the front end reads them; a file that it refuses is an Error
+  // (kParse) with file and line.
+  virtual Result<std::vector<LauncherFact>> LauncherFacts(
+      const KernelSource& source, const std::filesystem::path& cuda_include_directory) = 0;
+  // The syntax tree as text, for --stop-after parse.
+  virtual Result<std::string> DescribeSource(
+      const KernelSource& source, const std::filesystem::path& cuda_include_directory) = 0;
+
+  virtual Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
+                                       const RunRecord& record) = 0;
+  virtual Result<int64_t> ReplaySearch(const RunRecord& record) = 0;
+
+  virtual MachineFacts InspectMachine() = 0;
+};
+
+// Opens nothing until it is asked.
+std::unique_ptr<Toolbox> MakeToolbox();
+
+}  // namespace optiml
+
+#endif  // OPTIML_CLI_TOOLBOX_H_

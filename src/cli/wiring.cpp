@@ -1,0 +1,95 @@
+// The real toolbox: the one place where the program's parts are chosen.
+#include <fmt/format.h>
+
+#include "cli/launcher_facts.h"
+#include "cli/toolbox.h"
+#include "device/emulator_device.h"
+#include "frontend/ast_format.h"
+#include "frontend/frontend.h"
+
+namespace optiml {
+namespace {
+
+Result<ast::SourceUnit> Parse(const KernelSource& source,
+                              const std::filesystem::path& cuda_headers) {
+  ParseOptions options;
+  options.cuda_include_directory = cuda_headers.string();
+  OPTIML_ASSIGN(ParseOutcome outcome, ParseSource(source, options));
+  if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+    return Error(ErrorCode::kParse, refusal->reason);
+  }
+  return std::get<ast::SourceUnit>(std::move(outcome));
+}
+
+class RealToolbox : public Toolbox {
+ public:
+  std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) override {
+    BuilderOptions options;
+    options.cache_directory = cache;
+    return MakeNvrtcBuilder(std::move(options));
+  }
+
+  Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) override {
+    if (choice.kind != "emulator") {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("--device: unknown device \"{}\" (known: emulator)", choice.kind));
+    }
+    EmulatorOptions options;
+    options.model = choice.description;
+    options.threads = choice.threads;
+    return MakeEmulatorDevice(std::move(options));
+  }
+
+  Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,
+                                                       const ReferenceOptions& options) override {
+    return MakeHostReference(task, options);
+  }
+
+  Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder& builder,
+                                                 Device& device, HostReference* reference,
+                                                 const VerifierOptions& options) override {
+    return optiml::MakeVerifier(task, builder, device, reference, options);
+  }
+
+  Result<std::vector<LauncherFact>> LauncherFacts(
+      const KernelSource& source, const std::filesystem::path& cuda_headers) override {
+    OPTIML_ASSIGN(const ast::SourceUnit unit, Parse(source, cuda_headers));
+    const auto launcher = FindLauncher(unit, source.entry());
+    if (const auto* refusal = std::get_if<Refusal>(&launcher)) {
+      return Error(ErrorCode::kParse, refusal->reason);
+    }
+    return ToLauncherFacts(std::get<std::vector<LauncherParameter>>(launcher));
+  }
+
+  Result<std::string> DescribeSource(const KernelSource& source,
+                                     const std::filesystem::path& cuda_headers) override {
+    OPTIML_ASSIGN(const ast::SourceUnit unit, Parse(source, cuda_headers));
+    std::string text;
+    for (const ast::Function& function : unit.functions) {
+      text += ast::Format(unit, function);
+    }
+    return text;
+  }
+
+  Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
+                               const RunRecord& record) override {
+    return optiml::RunSession(parts, options, record);
+  }
+
+  Result<int64_t> ReplaySearch(const RunRecord& record) override {
+    return optiml::ReplaySearch(record);
+  }
+
+  MachineFacts InspectMachine() override {
+    const auto builder = MakeBuilder({});
+    return InspectThisMachine(*builder);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Toolbox> MakeToolbox() {
+  return std::make_unique<RealToolbox>();
+}
+
+}  // namespace optiml
