@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
 
@@ -20,6 +23,10 @@ using ptx::OperandKind;
 // differ (triangular loops, ragged rows).
 constexpr uint64_t kGroups = 4;
 constexpr uint64_t kMinGroupBlocks = 16;
+// Rows or planes of a box: half of them see what the other half left in L2. A GPU holds about as
+// many rows of blocks at once.
+constexpr uint64_t kBoxRows = 4;
+constexpr uint64_t kBoxPlanes = 8;
 
 constexpr uint8_t kFromMemory = 1;
 constexpr uint8_t kFromAtomic = 2;
@@ -144,6 +151,47 @@ void Analyse(const Function& function, BlockDependence& facts) {
   }
 }
 
+// Contiguous ids. What is left out lies in equal parts between the groups, half a part at either
+// end.
+std::vector<uint64_t> RunOf(uint64_t blocks, uint64_t count, uint64_t group, uint64_t groups) {
+  std::vector<uint64_t> ids;
+  const uint64_t left_out = (blocks - count) / (2 * groups) * (2 * group + 1);
+  for (uint64_t i = count * group / groups; i < count * (group + 1) / groups; ++i) {
+    ids.push_back(left_out + i);
+  }
+  return ids;
+}
+
+// A box of about `count` blocks: whole rows where they fit, over several planes, or a part of
+// several rows. Boxes lie on the grid's diagonal.
+std::vector<uint64_t> BoxOf(const Dim3& grid, uint64_t count, uint64_t group, uint64_t groups) {
+  const uint64_t planes = std::min<uint64_t>({grid.z, kBoxPlanes, count});
+  uint64_t rows = 1;
+  uint64_t columns = 1;
+  if (grid.z > 1) {
+    columns = std::min<uint64_t>(grid.x, count / planes);
+    rows = std::min<uint64_t>(grid.y, count / planes / columns);
+  } else {
+    rows = std::min<uint64_t>({grid.y, kBoxRows, count});
+    columns = std::min<uint64_t>(grid.x, count / rows);
+  }
+  const auto origin = [&](uint64_t extent, uint64_t size) {
+    return (extent - size) * (2 * group + 1) / (2 * groups);
+  };
+  const uint64_t x0 = origin(grid.x, columns);
+  const uint64_t y0 = origin(grid.y, rows);
+  const uint64_t z0 = origin(grid.z, planes);
+  std::vector<uint64_t> ids;
+  for (uint64_t z = z0; z < z0 + planes; ++z) {
+    for (uint64_t y = y0; y < y0 + rows; ++y) {
+      for (uint64_t x = x0; x < x0 + columns; ++x) {
+        ids.push_back((z * grid.y + y) * grid.x + x);
+      }
+    }
+  }
+  return ids;
+}
+
 uint64_t Times(uint64_t count, double factor) {
   return static_cast<uint64_t>(std::llround(static_cast<double>(count) * factor));
 }
@@ -172,20 +220,25 @@ BlockDependence AnalyseDependence(const ptx::Module& module, const std::string& 
   return facts;
 }
 
-std::vector<uint64_t> ChooseBlocks(uint64_t blocks, uint64_t count) {
-  OPTIML_CHECK(count > 0, "a sample has blocks");
+BlockSample ChooseBlocks(const Dim3& grid, uint64_t count) {
+  const uint64_t blocks = grid.Count();
+  OPTIML_CHECK(count > 0 && blocks > 0, "a sample has blocks");
   count = std::min(count, blocks);
   const uint64_t groups = std::clamp<uint64_t>(count / kMinGroupBlocks, 1, kGroups);
-  std::vector<uint64_t> chosen;
-  chosen.reserve(count);
+  const uint64_t of_group = count / groups;
+  const bool in_boxes = count < blocks && (grid.z > 1 || (grid.y > 1 && of_group < 2ull * grid.x));
+  BlockSample sample;
+  std::set<uint64_t> seen;
   for (uint64_t group = 0; group < groups; ++group) {
-    // What is left out lies in equal parts between the groups, half a part at either end.
-    const uint64_t left_out = (blocks - count) / (2 * groups) * (2 * group + 1);
-    for (uint64_t i = count * group / groups; i < count * (group + 1) / groups; ++i) {
-      chosen.push_back(left_out + i);
-    }
+    std::vector<uint64_t> ids =
+        in_boxes ? BoxOf(grid, of_group, group, groups) : RunOf(blocks, count, group, groups);
+    // Boxes may overlap in grids that are hardly larger than the sample.
+    std::erase_if(ids, [&](uint64_t id) { return !seen.insert(id).second; });
+    sample.all.insert(sample.all.end(), ids.begin(), ids.end());
+    sample.first_half.insert(sample.first_half.end(), ids.begin(),
+                             ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2));
   }
-  return chosen;
+  return sample;
 }
 
 ptx::Counters Scaled(const ptx::Counters& counters, double factor) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/launch_plan.h"
 #include "ptx/counters.h"
 #include "ptx/module.h"
 
@@ -30,16 +31,24 @@ struct BlockDependence {
 // Of a kernel and all functions of its module that it may call. REQUIRES: the kernel exists
 BlockDependence AnalyseDependence(const ptx::Module& module, const std::string& kernel);
 
-// `count` block ids of [0, blocks) in contiguous groups that are spread evenly, ascending. All of
-// them when count >= blocks. REQUIRES: count > 0
-std::vector<uint64_t> ChooseBlocks(uint64_t blocks, uint64_t count);
+// Linear ids of blocks, in the order in which they are to run.
+struct BlockSample {
+  std::vector<uint64_t> all;
+  std::vector<uint64_t> first_half;  // of every group
+};
+
+// About `count` blocks of the grid, never more, in groups of neighbours that are spread evenly. In
+// grids of more than one dimension a group is a box, so that data which blocks share across rows or
+// planes is shared in the sample too. All blocks when there are no more than `count`. REQUIRES:
+// count > 0, the grid is not empty
+BlockSample ChooseBlocks(const Dim3& grid, uint64_t count);
 
 // Every count times `factor`, rounded; blocks_in_grid stays.
 ptx::Counters Scaled(const ptx::Counters& counters, double factor);
 
-// The whole grid's counters from those of n blocks (`all`) and of the first half of the same blocks
+// The whole grid's counters from those of a sample (`all`) and of the first halves of its groups
 // (`half`), each run with cold caches: counts grow linearly in blocks; the cache's counts grow by
-// what the second half added to the first, so that data which all blocks share is fetched once.
+// what the second halves added to the first, so that data which blocks share is fetched once.
 ptx::Counters Extrapolated(const ptx::Counters& half, const ptx::Counters& all);
 
 }  // namespace optiml

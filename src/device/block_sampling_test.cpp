@@ -75,7 +75,7 @@ TEST(AnalyseDependence, AllowsAtomicsWhoseResultIsUnusedOrOnlyAPlace) {
 }
 
 TEST(ChooseBlocks, TakesEvenlySpreadGroupsOfNeighbours) {
-  const auto blocks = ChooseBlocks(1000, 100);
+  const auto blocks = ChooseBlocks({1000, 1, 1}, 100).all;
   EXPECT_EQ(blocks.size(), 100u);
   EXPECT_EQ(std::set<uint64_t>(blocks.begin(), blocks.end()).size(), 100u);
   EXPECT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
@@ -88,12 +88,43 @@ TEST(ChooseBlocks, TakesEvenlySpreadGroupsOfNeighbours) {
   EXPECT_LT(blocks.back(), 950u);
 }
 
-TEST(ChooseBlocks, StaysInsideEveryGrid) {
-  for (uint64_t blocks = 1; blocks < 90; ++blocks) {
-    for (uint64_t count = 1; count < 100; ++count) {
-      const auto chosen = ChooseBlocks(blocks, count);
-      EXPECT_EQ(chosen.size(), std::min(blocks, count));
-      EXPECT_LT(chosen.back(), blocks);
+TEST(ChooseBlocks, TakesBoxesOfGridsWithPlanes) {
+  const Dim3 grid{16, 64, 512};
+  const BlockSample sample = ChooseBlocks(grid, 1400);
+  EXPECT_GT(sample.all.size(), 900u);
+  EXPECT_LE(sample.all.size(), 1400u);
+  const std::set<uint64_t> chosen(sample.all.begin(), sample.all.end());
+  uint64_t with_neighbour_plane = 0;
+  for (const uint64_t id : chosen) {
+    with_neighbour_plane += chosen.count(id + 16 * 64);
+  }
+  EXPECT_GT(with_neighbour_plane, chosen.size() * 3 / 4);
+}
+
+TEST(ChooseBlocks, TakesPartsOfSeveralRowsOfWideGrids) {
+  const BlockSample sample = ChooseBlocks({1024, 1024, 1}, 320);
+  const std::set<uint64_t> chosen(sample.all.begin(), sample.all.end());
+  uint64_t with_row_below = 0;
+  for (const uint64_t id : chosen) {
+    with_row_below += chosen.count(id + 1024);
+  }
+  EXPECT_EQ(with_row_below, chosen.size() * 3 / 4);
+}
+
+TEST(ChooseBlocks, StaysInsideEveryGridAndBelowTheCount) {
+  for (const Dim3& shape : {Dim3{1, 1, 1}, Dim3{7, 1, 1}, Dim3{5, 3, 1}, Dim3{2, 9, 4},
+                            Dim3{1, 1, 50}, Dim3{3, 70, 1}, Dim3{90, 2, 2}}) {
+    for (uint64_t count = 1; count < 400; ++count) {
+      const BlockSample sample = ChooseBlocks(shape, count);
+      ASSERT_FALSE(sample.all.empty());
+      EXPECT_LE(sample.all.size(), std::min(shape.Count(), count));
+      EXPECT_LE(sample.first_half.size(), sample.all.size() / 2);
+      const std::set<uint64_t> chosen(sample.all.begin(), sample.all.end());
+      EXPECT_EQ(chosen.size(), sample.all.size());
+      EXPECT_LT(*chosen.rbegin(), shape.Count());
+      if (count >= shape.Count()) {
+        EXPECT_EQ(sample.all.size(), shape.Count());
+      }
     }
   }
 }

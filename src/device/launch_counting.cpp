@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -18,8 +17,7 @@ constexpr uint64_t kMinSampleBlocks = 2;
 // A launch is executed in full, without a look at one of its blocks first, when its text run
 // through once by every thread stays below this many budgets; it may then take as many.
 constexpr uint64_t kBudgetsBeforePilot = 2;
-// Of the budget, the second half of the sample is run once and the first half twice: see
-// Extrapolated().
+// The first halves of the sample's groups are run twice, the second halves once: Extrapolated().
 constexpr uint64_t kRunsPerSample = 3;
 constexpr uint64_t kSamplesPerRuns = 2;
 // What a plan's launches leave in L2 for each other: the share of L2 that its buffers may take.
@@ -103,15 +101,16 @@ void CountBySample(Counting& counting, uint64_t instructions_of_block,
                    const CountingLimits& limits) {
   const uint64_t wanted =
       limits.sample_budget / kRunsPerSample * kSamplesPerRuns / instructions_of_block;
-  const std::vector<uint64_t> sample =
-      ChooseBlocks(counting.blocks(), std::clamp(wanted, kMinSampleBlocks, counting.blocks()));
-  std::vector<uint64_t> first(sample.begin(),
-                              sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2));
-  const ptx::LaunchOutcome half = counting.Run(std::move(first), limits.step_limit, true);
-  if (!counting.completed()) {
-    return;
+  const BlockSample sample = ChooseBlocks(counting.request().grid,
+                                          std::clamp(wanted, kMinSampleBlocks, counting.blocks()));
+  ptx::LaunchOutcome half;
+  if (!sample.first_half.empty()) {
+    half = counting.Run(sample.first_half, limits.step_limit, true);
+    if (!counting.completed()) {
+      return;
+    }
   }
-  const ptx::LaunchOutcome all = counting.Run(sample, limits.step_limit, true);
+  const ptx::LaunchOutcome all = counting.Run(sample.all, limits.step_limit, true);
   counting.Count(Extrapolated(half.counters, all.counters), all.counters.blocks_run);
 }
 

@@ -43,7 +43,7 @@ constexpr double kSectorsPerWavefront = 4;
 constexpr double kWordsOfSector = 8;
 
 // Shared loads of a warp that are in flight together: unrolled tile loops.
-constexpr double kSharedLoadsInFlight = 4;
+constexpr double kSharedLoadsInFlight = 6;
 // Global loads in flight when the emulator did not tell.
 constexpr double kDefaultLoadsInFlight = 4;
 // Chains of special functions overlap with each other about this far.
