@@ -78,8 +78,8 @@ std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
     return fmt::format("line {}: {} is spelled by a macro", kernel.line, kernel.name);
   }
   for (const ast::Function& other : unit.functions) {
-    if (other.id != kernel.id && other.range.begin == kernel.range.begin &&
-        other.range.end == kernel.range.end) {
+    if (other.id != kernel.id && !LaunchSitesOf(unit, other).empty() &&
+        other.range.begin == kernel.range.begin && other.range.end == kernel.range.end) {
       return fmt::format("line {}: {} has several template instances", kernel.line, kernel.name);
     }
   }

@@ -159,8 +159,9 @@ void OpenLauncher(const KernelFacts& facts, const std::string& comment,
   out->Comment(comment);
   out->Open(fmt::format("static void {}({})", LaunchHelperName(facts), HostParameters(facts)));
   std::string empty;
+  std::set<std::string> checked;
   for (const Dim& dim : dims) {
-    if (dim.extent->kind != ExprKind::kInt) {
+    if (dim.extent->kind != ExprKind::kInt && checked.insert(Print(dim.extent)).second) {
       empty += fmt::format("{}{} <= 0", empty.empty() ? "" : " || ", Operand(dim.extent));
     }
   }

@@ -36,7 +36,7 @@ EmittedKernel EmitScatter(const KernelFacts& facts, const Schedule& schedule) {
   VectorConditions conditions;
   LaneBody body(facts, *flat, stages, loop.dim.name, loop.width, &names, &conditions);
   const std::string copies = names.Take(target.buffer + "_copies");
-  const std::string bin = names.Take("bin");
+  const std::string bin = names.Take("slot");
   const std::string replica = names.Take("replica");
   const std::string place = replicas > 1 ? fmt::format("{} * kReplicas + {}", bin, replica) : bin;
   body.SetStorePrinter([&](const Store& store, CodeWriter* out) {

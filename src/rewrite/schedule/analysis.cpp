@@ -67,7 +67,11 @@ std::vector<AccessInfo> CollectAccesses(const Program& program) {
     }
     collector.Expression(stage.guard, false);
     for (const Accumulator& accumulator : stage.accumulators) {
+      const size_t first = accesses.size();
       collector.Expression(accumulator.init, false);
+      for (size_t a = first; a < accesses.size(); ++a) {
+        accesses[a].is_initial = true;
+      }
       collector.Expression(accumulator.update, guarded);
     }
     for (const Store& store : stage.stores) {

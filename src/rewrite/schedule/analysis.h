@@ -25,6 +25,7 @@ struct AccessInfo {
   bool is_atomic = false;
   // Not executed at every point: behind a guard, in a branch of a select, right of && or ||.
   bool is_conditional = false;
+  bool is_initial = false;       // in an accumulator's initial value: before the stage's loops
   std::optional<Affine> affine;  // over the program's dims and the stage's
 };
 

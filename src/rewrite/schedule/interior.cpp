@@ -129,8 +129,12 @@ class Finder {
       checks->push_back(at(least, "=="));
       checks->push_back(at(greatest, "=="));
     } else if (op == "!=") {
-      checks->push_back(Binary("||", at(least, ">"), at(greatest, "<"), Scalar::kBool));
-      return !is_unsigned;
+      // One side is enough: above a lower border (0), below an upper one. Points are >= 0.
+      if (is_unsigned) {
+        return false;
+      }
+      const bool lower = right->kind == ExprKind::kInt && right->int_value <= 0;
+      checks->push_back(lower ? at(least, ">") : at(greatest, "<"));
     } else {
       const bool upper = op == "<" || op == "<=";
       checks->push_back(at(upper ? greatest : least, op));

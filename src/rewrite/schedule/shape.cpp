@@ -332,7 +332,7 @@ Shape Classify(const Program& program) {
     std::string inner;
     for (const AccessInfo& access : accesses) {
       const Stage& stage = program.stages[access.stage];
-      if (stage.dims.empty() || access.is_store) {
+      if (stage.dims.empty() || access.is_store || access.is_initial) {
         continue;
       }
       if (HasUnitStride(access, stage.dims[0].name)) {

@@ -1,0 +1,221 @@
+#include "rewrite/catalogue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rewrite/catalogue_test_kernels.h"
+#include "rewrite/catalogue_test_support.h"
+
+namespace optiml::rewrite::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> Labels(const std::vector<Edit>& edits) {
+  std::vector<std::string> labels;
+  for (const Edit& edit : edits) {
+    labels.push_back(edit.Label());
+  }
+  return labels;
+}
+
+TEST(Catalogue, OffersAHandfulOfDistinctEditsThatAllApply) {
+  for (const KernelCase& kernel : AllKernels()) {
+    SCOPED_TRACE(kernel.entry);
+    const Made made = Make(kernel);
+    const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+    EXPECT_GE(edits.size(), 4u);
+    EXPECT_LE(edits.size(), 15u);
+    std::set<std::string> texts;
+    for (const Edit& edit : edits) {
+      EXPECT_FALSE(edit.summary.empty());
+      EXPECT_FALSE(edit.claim.empty());
+      EXPECT_GT(edit.prior, 0);
+      texts.insert(made.Apply({edit}));
+    }
+    // A sketch may spell the same schedule as a single primitive, but not most of them.
+    EXPECT_GE(2 * texts.size(), edits.size());
+  }
+}
+
+TEST(Catalogue, IsDeterministic) {
+  const Made made = Make(MatMul());
+  const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+  EXPECT_EQ(Labels(edits), Labels(made.catalogue->Propose({}, nullptr)));
+  EXPECT_EQ(made.Apply({edits[0]}), made.Apply({edits[0]}));
+}
+
+TEST(Catalogue, ChainsEnd) {
+  const Made made = Make(Softmax());
+  std::vector<Edit> chain;
+  // The first edit of each node: labels never repeat, so a chain cannot go on for ever.
+  for (int depth = 0; depth < 100; ++depth) {
+    const std::vector<Edit> edits = made.catalogue->Propose(chain, nullptr);
+    if (edits.empty()) {
+      SUCCEED();
+      return;
+    }
+    chain.push_back(edits[0]);
+  }
+  FAIL() << "a chain of 100 edits did not end";
+}
+
+TEST(Catalogue, EditWithoutWhatItNeedsIsRefusedByName) {
+  EXPECT_THAT(Make(Softmax()).Refusal({MakeEdit("keep_row", {{"items", 4}})}),
+              HasSubstr("keep_row(items=4): needs row_fold"));
+  EXPECT_THAT(Make(Softmax()).Refusal({MakeEdit("no_such_thing")}), HasSubstr("no_such_thing"));
+  EXPECT_THAT(Make(Relu()).Refusal({MakeEdit("row_on_chip")}), HasSubstr("is a map"));
+}
+
+TEST(Catalogue, DiagnosisMovesPriors) {
+  const Made made = Make(MatMul());
+  Diagnosis compute;
+  compute.bound = Bound::kCompute;
+  const auto prior = [&](const Diagnosis* diagnosis) {
+    for (const Edit& edit : made.catalogue->Propose({}, diagnosis)) {
+      if (edit.rewrite == "register_tiled") {
+        return edit.prior;
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_GT(prior(&compute), prior(nullptr));
+}
+
+TEST(Catalogue, EmptyChainIsTheRoot) {
+  const Made made = Make(Relu());
+  EXPECT_EQ(made.Apply({}), made.source.text());
+}
+
+TEST(Catalogue, KeepsEverythingAroundTheKernel) {
+  KernelCase kernel = Relu();
+  kernel.text = "// licence of the file\n\n#include <stdio.h>\n" + kernel.text + "// the end\n";
+  const std::string text = Make(kernel).Apply({MakeEdit("vector_width", {{"width", 4}})});
+  EXPECT_THAT(text, ::testing::StartsWith("// licence of the file\n\n#include <stdio.h>\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("// the end\n"));
+}
+
+TEST(Catalogue, NamesTheKernelWhereThereAreTwo) {
+  KernelCase two = {"two",
+                    R"(
+__global__ void first(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1.0f;
+}
+__global__ void second(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * 2.0f;
+}
+extern "C" void two(const float* x, float* t, float* y, int n) {
+  first<<<(n + 255) / 256, 256>>>(x, t, n);
+  second<<<(n + 255) / 256, 256>>>(t, y, n);
+}
+)",
+                    {Bytes(4096), Bytes(4096), Bytes(4096), Integer(1024)}};
+  const Made made = Make(two);
+  const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+  ASSERT_FALSE(edits.empty());
+  const std::string text = made.Apply({MakeEdit("vector_width", {{"width", 4}, {"kernel", 0}}),
+                                       MakeEdit("vector_width", {{"width", 4}, {"kernel", 1}})});
+  EXPECT_THAT(text, HasSubstr("launch_first(x, t, n);"));
+  EXPECT_THAT(text, HasSubstr("launch_second(t, y, n);"));
+  // The pack is defined once.
+  EXPECT_EQ(text.find("struct alignas"), text.rfind("struct alignas"));
+  for (const Edit& edit : edits) {
+    EXPECT_EQ(edit.parameters.count("kernel"), 1u);
+  }
+}
+
+TEST(Catalogue, RefusesAModelsEditInAChain) {
+  Edit edit;
+  edit.origin = EditOrigin::kModel;
+  EXPECT_THAT(Make(Relu()).Refusal({edit}), HasSubstr("lift the result anew"));
+}
+
+TEST(Catalogue, KernelThatIsNotLiftedGetsTextEdits) {
+  KernelCase shared = {"shared",
+                       R"(
+__global__ void shared_kernel(const float* x, float* y, int n) {
+  __shared__ float tile[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  float s = 0.0f;
+  for (int k = 0; k < 256; ++k) s += tile[k];
+  if (i < n) y[i] = s;
+}
+extern "C" void shared(const float* x, float* y, int n) {
+  shared_kernel<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+)",
+                       {Bytes(4096), Bytes(4096), Integer(1024)}};
+  const Made made = Make(shared);
+  EXPECT_FALSE(made.catalogue->Lifted()[0].lifted);
+  EXPECT_FALSE(made.catalogue->Lifted()[0].detail.empty());
+  const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+  ASSERT_FALSE(edits.empty());
+  EXPECT_EQ(edits[0].origin, EditOrigin::kTextRewrite);
+  EXPECT_TRUE(std::holds_alternative<ApplyRefusal>(made.catalogue->Identity()));
+}
+
+TEST(Catalogue, RefusesLaunchesSpelledByMacros) {
+  KernelCase macro = Relu();
+  macro.text = R"(
+#define RUN(k, n, ...) k<<<((n) + 255) / 256, 256>>>(__VA_ARGS__)
+__global__ void relu_kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+extern "C" void relu(const float* x, float* y, int n) { RUN(relu_kernel, n, x, y, n); }
+)";
+  const Made made = Make(macro);
+  EXPECT_FALSE(made.catalogue->Lifted()[0].lifted);
+  EXPECT_THAT(made.catalogue->Lifted()[0].detail, HasSubstr("macro"));
+}
+
+// The text that people read; OPTIML_UPDATE_GOLDEN=1 writes the files.
+TEST(EmittedText, IsWhatTheFilesOfTestdataShow) {
+  ExpectGolden(Make(Relu()).Apply({MakeEdit("streaming_map", {{"width", 4}, {"items", 2}})}),
+               "relu_streaming.cu");
+  ExpectGolden(Make(BiasGelu()).Apply({MakeEdit("vector_width", {{"width", 4}})}),
+               "bias_gelu_vectors.cu");
+  ExpectGolden(Make(Softmax()).Apply(
+                   {MakeEdit("row_on_chip", {{"threads", 128}, {"width", 4}, {"items", 2}})}),
+               "softmax_on_chip.cu");
+  ExpectGolden(Make(Softmax()).Apply({MakeEdit("row_streaming", {{"threads", 128}, {"width", 4}})}),
+               "softmax_streaming.cu");
+  ExpectGolden(
+      Make(LayerNorm()).Apply({MakeEdit("row_streaming", {{"threads", 128}, {"width", 4}})}),
+      "layer_norm_streaming.cu");
+  ExpectGolden(
+      Make(Dot()).Apply({MakeEdit("grid_fold", {{"blocks", 8}, {"width", 4}, {"items", 4}})}),
+      "dot_grid_fold.cu");
+  ExpectGolden(
+      Make(Histogram())
+          .Apply({MakeEdit("private_bins", {{"replicas", 32}, {"width", 4}, {"items", 2}})}),
+      "histogram_private.cu");
+  ExpectGolden(Make(MatMul()).Apply({MakeEdit(
+                   "register_tiled",
+                   {{"m", 128}, {"n", 128}, {"k", 16}, {"thread_m", 8}, {"thread_n", 8}})}),
+               "matmul_register_tiled.cu");
+  ExpectGolden(
+      Make(BatchedTransposedMatMul())
+          .Apply({MakeEdit("register_tiled",
+                           {{"m", 64}, {"n", 64}, {"k", 16}, {"thread_m", 4}, {"thread_n", 4}})}),
+      "batched_matmul_register_tiled.cu");
+  ExpectGolden(Make(Transpose()).Apply({MakeEdit("turn_tile", {{"tile", 32}, {"rows", 8}})}),
+               "transpose_turned.cu");
+  ExpectGolden(Make(AddTransposed()).Apply({MakeEdit("turn_tile", {{"tile", 32}, {"rows", 8}})}),
+               "symmetrise_turned.cu");
+  ExpectGolden(Make(Jacobi()).Apply({MakeEdit("register_window", {{"columns", 4}, {"rows", 2}})}),
+               "jacobi_window.cu");
+  ExpectGolden(Make(ColumnSum()).Apply({MakeEdit("column_fold", {{"slices", 16}})}),
+               "column_sum_fold.cu");
+  ExpectGolden(Make(AwkwardNames()).Apply({MakeEdit("vector_width", {{"width", 4}})}),
+               "awkward_names.cu");
+}
+
+}  // namespace
+}  // namespace optiml::rewrite::testing
