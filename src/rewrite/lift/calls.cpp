@@ -79,7 +79,10 @@ bool Executor::ExecuteMemoryCall(const ast::Expr& expr) {
   }
   if (IsHintedStore(name) && expr.operands.size() == 2) {
     const Value pointer = Evaluate(*expr.operands[0]);
-    const ExprPtr value = EvaluateScalar(*expr.operands[1]);
+    ExprPtr value = EvaluateScalar(*expr.operands[1]);
+    if (pointer.kind == Value::Kind::kPointer) {
+      value = Bind(pointer.buffer + "_value", Convert(pointer.element, value), expr.line);
+    }
     AddStore(pointer, value, StoreKind::kAssign, FoldOp::kSum, expr.line);
     return true;
   }

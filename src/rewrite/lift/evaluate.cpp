@@ -306,6 +306,9 @@ Value Executor::EvaluatePointerBinary(const ast::Expr& expr, const Value& left,
   Value pointer = left.kind == Value::Kind::kPointer ? left : right;
   const Value& offset = left.kind == Value::Kind::kPointer ? right : left;
   require_scalar(offset);
+  if (offset.assumption != nullptr) {
+    assumptions_.push_back(offset.assumption);
+  }
   if (expr.op == "+") {
     pointer.expr = JoinThreadIndex(Arithmetic("+", pointer.expr, offset.expr));
   } else if (expr.op == "-" && left.kind == Value::Kind::kPointer) {
@@ -332,6 +335,9 @@ Value Executor::EvaluateConditional(const ast::Expr& expr) {
       Stop(expr.line, "?: chooses between pointers to different buffers");
     }
     Value chosen = a;
+    if (b.assumption != nullptr) {
+      assumptions_.push_back(b.assumption);
+    }
     const Scalar type = ArithmeticType(a.expr->type, b.expr->type);
     chosen.expr = Simplify(Select(condition, Convert(type, a.expr), Convert(type, b.expr)));
     return chosen;

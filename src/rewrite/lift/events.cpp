@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
@@ -159,6 +160,25 @@ Value Value::Unknown(std::string why) {
   value.kind = Kind::kUnknown;
   value.why = std::move(why);
   return value;
+}
+
+bool MayWrapBelowZero(const ExprPtr& expr, const std::vector<std::string>& symbols) {
+  const auto subtracts = [](const ExprPtr& part) {
+    bool found = false;
+    Visit(part, [&](const Expr& node) {
+      found |= (node.kind == ExprKind::kBinary || node.kind == ExprKind::kUnary) && node.op == "-";
+      found |= node.kind == ExprKind::kInt && node.int_value < 0;
+    });
+    return found;
+  };
+  const bool is_unsigned = expr->type == Scalar::kU32 || expr->type == Scalar::kU64;
+  const bool mentions = std::any_of(symbols.begin(), symbols.end(),
+                                    [&](const std::string& name) { return Mentions(expr, name); });
+  if (mentions && is_unsigned && subtracts(expr)) {
+    return true;
+  }
+  return std::any_of(expr->operands.begin(), expr->operands.end(),
+                     [&](const ExprPtr& operand) { return MayWrapBelowZero(operand, symbols); });
 }
 
 std::string BaseName(const std::string& internal) {

@@ -103,6 +103,10 @@ struct Loop {
   int line_end = 0;
 };
 
+// Whether unsigned arithmetic on one of the symbols may wrap below zero, so that a comparison says
+// more than it seems: (unsigned)(i - 1) < n also means i >= 1.
+bool MayWrapBelowZero(const ExprPtr& expr, const std::vector<std::string>& symbols);
+
 // The source called this value so: names of dims come from here.
 struct NameHint {
   std::string name;

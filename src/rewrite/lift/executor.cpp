@@ -287,6 +287,7 @@ Executor::Flow Executor::Execute(const ast::Stmt& stmt) {
       }
       exit.path = path_;
       exit.environment = environment_;
+      exit.next_id = next_id_;
       frames_.back().returns.push_back(std::move(exit));
       return Flow::kEnded;
     }
@@ -294,7 +295,7 @@ Executor::Flow Executor::Execute(const ast::Stmt& stmt) {
       if (continues_.empty()) {
         Stop(stmt.line, "continue outside a loop");
       }
-      continues_.back().push_back({path_, environment_, {}});
+      continues_.back().push_back({path_, environment_, {}, next_id_});
       return Flow::kEnded;
     case ast::StmtKind::kBreak:
       Stop(stmt.line, "break: the loop's trip count depends on data");
@@ -392,7 +393,33 @@ Executor::Flow Executor::ExecuteIf(const ast::Stmt& stmt) {
   if (known) {
     return run(*known ? 0 : 1);
   }
-  return Branch(condition, [&] { return run(0); }, [&] { return run(1); }, stmt.line);
+  return Branch(
+      BindCondition(condition, stmt.line), [&] { return run(0); }, [&] { return run(1); },
+      stmt.line);
+}
+
+bool Executor::LoadsWritable(const ExprPtr& expr) const {
+  const std::vector<ExprPtr> loads = Loads(expr);
+  return std::any_of(loads.begin(), loads.end(), [&](const ExprPtr& load) {
+    return std::any_of(parameters_.begin(), parameters_.end(), [&](const Parameter& parameter) {
+      return parameter.name == load->name && !parameter.is_const;
+    });
+  });
+}
+
+// A condition is tested once, where the if stands: what it loads may be stored to in a branch.
+ExprPtr Executor::BindCondition(const ExprPtr& condition, int line) {
+  std::vector<ExprPtr> parts;
+  SplitConjunction(condition, &parts);
+  const size_t path_size = path_.size();
+  for (ExprPtr& part : parts) {
+    if (LoadsWritable(part)) {
+      part = Bind("condition", part, line);
+    }
+    PushConditions(part);
+  }
+  path_.resize(path_size);
+  return JoinConditions(parts);
 }
 
 Executor::Flow Executor::Branch(const ExprPtr& condition, const std::function<Flow()>& then_part,
@@ -400,6 +427,7 @@ Executor::Flow Executor::Branch(const ExprPtr& condition, const std::function<Fl
   const Environment before = environment_;
   const size_t path_size = path_.size();
   const size_t event_begin = events_.size();
+  const int first_id = next_id_;
   const size_t returns = frames_.back().returns.size();
   const size_t continues = continues_.empty() ? 0 : continues_.back().size();
 
@@ -447,7 +475,7 @@ Executor::Flow Executor::Branch(const ExprPtr& condition, const std::function<Fl
     if (other == then_environment.end()) {
       continue;  // declared in one branch: out of scope here
     }
-    Value merged = MergeValues(condition, other->second, value, id, line);
+    Value merged = MergeValues(condition, other->second, value, id, {first_id, first_id});
     if ((merged.kind == Value::Kind::kScalar || merged.kind == Value::Kind::kPointer) &&
         merged.expr != value.expr) {
       const std::string& name = unit_.variables[static_cast<size_t>(id)].name;
@@ -459,7 +487,7 @@ Executor::Flow Executor::Branch(const ExprPtr& condition, const std::function<Fl
 }
 
 Value Executor::MergeValues(const ExprPtr& condition, const Value& then_value,
-                            const Value& else_value, int variable, int line) {
+                            const Value& else_value, int variable, const FoldsOf& folds) {
   using Kind = Value::Kind;
   const std::string& name = unit_.variables[static_cast<size_t>(variable)].name;
   if (then_value.kind == Kind::kUnknown || else_value.kind == Kind::kUnknown) {
@@ -489,16 +517,16 @@ Value Executor::MergeValues(const ExprPtr& condition, const Value& then_value,
   }
   Value merged = else_value;
   // A fold that did not run leaves its accumulator at its start: no select is needed.
-  const auto is_start = [&](const ExprPtr& result, const ExprPtr& start) {
-    if (result->kind != ExprKind::kSymbol) {
+  const auto is_start = [&](const ExprPtr& result, const ExprPtr& start, int from) {
+    if (result->kind != ExprKind::kSymbol || from < 0 || !IsNewSymbol(result->name, from)) {
       return false;
     }
     const auto init = accumulator_inits_.find(result->name);
     return init != accumulator_inits_.end() && Equal(init->second, start);
   };
-  if (is_start(then_value.expr, else_value.expr)) {
+  if (is_start(then_value.expr, else_value.expr, folds.then_from)) {
     merged.expr = then_value.expr;
-  } else if (is_start(else_value.expr, then_value.expr)) {
+  } else if (is_start(else_value.expr, then_value.expr, folds.else_from)) {
     merged.expr = else_value.expr;
   } else if (then_value.expr->type != else_value.expr->type) {
     merged.expr =
@@ -509,7 +537,6 @@ Value Executor::MergeValues(const ExprPtr& condition, const Value& then_value,
   if (then_value.assumption != nullptr) {
     merged.assumption = Conjunction(merged.assumption, then_value.assumption);
   }
-  (void)line;
   return merged;
 }
 
@@ -520,8 +547,14 @@ void Executor::AddStore(const Value& pointer, const ExprPtr& value, StoreKind ki
                    ? fmt::format("a store through {}", pointer.why)
                    : "a store through something that is no pointer");
   }
+  if (pointer.assumption != nullptr) {
+    assumptions_.push_back(pointer.assumption);
+  }
   for (Parameter& parameter : parameters_) {
     if (parameter.name == pointer.buffer) {
+      if (parameter.is_const) {
+        Stop(line, fmt::format("a store to {}, which points to const", parameter.name));
+      }
       parameter.is_written = true;
     }
   }

@@ -48,7 +48,8 @@ class Executor {
   struct Exit {
     std::vector<Condition> path;
     Environment environment;
-    Value value;  // of a return
+    Value value;      // of a return
+    int next_id = 0;  // names made up to then have smaller numbers
   };
 
   struct Frame {
@@ -81,8 +82,15 @@ class Executor {
   Flow ExecuteIf(const ast::Stmt& stmt);
   Flow Branch(const ExprPtr& condition, const std::function<Flow()>& then_part,
               const std::function<Flow()>& else_part, int line);
+  // Folds whose number is not below the one given for their side ran on that side alone (-1: none).
+  struct FoldsOf {
+    int then_from = -1;
+    int else_from = -1;
+  };
   Value MergeValues(const ExprPtr& condition, const Value& then_value, const Value& else_value,
-                    int variable, int line);
+                    int variable, const FoldsOf& folds);
+  ExprPtr BindCondition(const ExprPtr& condition, int line);
+  bool LoadsWritable(const ExprPtr& expr) const;
   void ExecuteEffect(const ast::Expr& expr);
   void AssignVariable(int variable, Value value, int line);
   void AddStore(const Value& pointer, const ExprPtr& value, StoreKind kind, FoldOp op, int line);

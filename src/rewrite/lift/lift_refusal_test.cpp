@@ -206,6 +206,42 @@ TEST(LiftNeverMistakes, LoadsStayBehindTheirGuard) {
       "  Stage  y[i] = s\n");
 }
 
+TEST(LiftNeverMistakes, UnsignedComparisonsThatMeanTwoThings) {
+  const std::string head =
+      "__global__ void k(const float* x, float* y, int n) {\n"
+      "int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  EXPECT_THAT(LiftText(head + "if ((unsigned)(i - 1) < (unsigned)(n - 2)) y[i] = x[i - 1]; }"),
+              HasSubstr("launch-extent"))
+      << "i = 0 is excluded by wrapping";
+  EXPECT_EQ(LiftText(head + "if ((unsigned)i < (unsigned)n) y[i] = x[i]; }"),
+            "Program  k(x, y, n)  par: i in [0, n)\n  Stage  y[i] = x[i]\n");
+  EXPECT_THAT(Refusal1d("float s = 0; for (unsigned c = 0; c - 1 < m; ++c) s += x[c]; y[i] = s;"),
+              HasSubstr("may wrap"));
+}
+
+TEST(LiftNeverMistakes, AFoldThatRanBeforeTheBranch) {
+  EXPECT_EQ(Refusal1d("float s = 0; for (int c = 0; c < m; ++c) s += x[c];\n"
+                      "float t = 0; if (m > 3) t = s; y[i] = t;"),
+            "Program  k(x, y, n, m)  par: i in [0, n)\n"
+            "  Stage  fold  s = sum over c in [0, m) of x[c], from 0.0f\n"
+            "  Stage  y[i] = m > 3 ? s : 0.0f\n");
+  EXPECT_EQ(
+      Refusal1d("float s = 0; if (m > 3) { for (int c = 0; c < m; ++c) s += x[c]; } y[i] = s;"),
+      "Program  k(x, y, n, m)  par: i in [0, n)\n"
+      "  Stage  fold  s = sum over c in [0, m) of x[c], from 0.0f, if m > 3\n"
+      "  Stage  y[i] = s\n");
+}
+
+TEST(LiftNeverMistakes, AConditionThatItsBranchOverwrites) {
+  EXPECT_EQ(
+      Refusal1d("if (y[i] > 0) { y[i] = -1; for (int c = 0; c < m; ++c) z[i * m + c] = x[c]; }",
+                "const float* x, float* y, float* z, int n, int m"),
+      "Program  k(x, y, z, n, m)  par: i in [0, n)\n"
+      "  Stage  let condition = y[i] > 0.0f\n"
+      "  Stage  y[i] = -1.0f, if condition\n"
+      "  Stage  par c in [0, m):  z[i*m + c] = x[c], if condition\n");
+}
+
 TEST(LiftNeverMistakes, ValuesReadBeforeAStore) {
   EXPECT_EQ(Refusal1d("float old = y[i]; y[i] = x[i]; z[i] = old;",
                       "const float* x, float* y, float* z, int n"),

@@ -86,7 +86,8 @@ Executor::Flow Executor::RunBody(const ast::Stmt& stmt) {
     for (auto& [id, value] : environment_) {
       const auto other = exit.environment.find(id);
       if (other != exit.environment.end()) {
-        value = MergeValues(taken, other->second, value, id, stmt.line);
+        // Only a fold that began after the continue is skipped by it.
+        value = MergeValues(taken, other->second, value, id, {-1, exit.next_id});
       }
     }
   }
@@ -220,6 +221,9 @@ Executor::Trip Executor::SolveTrip(const ast::Stmt& stmt, const ExprPtr& conditi
     Stop(line, fmt::format("a loop that runs while {}: its trip count depends on data",
                            condition->kind == ExprKind::kBinary ? "of several conditions all hold"
                                                                 : "something is true"));
+  }
+  if (MayWrapBelowZero(condition, in_names)) {
+    Stop(line, "a loop whose unsigned condition may wrap");
   }
   const std::optional<Affine> left = ToAffine(condition->operands[0], in_names);
   const std::optional<Affine> right = ToAffine(condition->operands[1], in_names);

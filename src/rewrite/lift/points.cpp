@@ -330,6 +330,9 @@ class PointFinder {
     for (const auto& [axis, symbol] : unbound_) {
       symbols.push_back(symbol);
     }
+    if (MayWrapBelowZero(condition, symbols)) {
+      return std::nullopt;
+    }
     const std::optional<Affine> left = ToAffine(condition->operands[0], symbols);
     const std::optional<Affine> right = ToAffine(condition->operands[1], symbols);
     if (!left || !right) {
