@@ -9,7 +9,7 @@ struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Pack {
 // Tiles of A and B are copied to shared memory 16 steps of k at a time, the next ones while the
 // present ones are used.
 template <int kWidth>
-__global__ void __launch_bounds__(256) matmul_kernel(const float* __restrict__ A,
+__global__ void __launch_bounds__(256, 2) matmul_kernel(const float* __restrict__ A,
     const float* __restrict__ B, float* __restrict__ C, int M, int N, int K) {
   constexpr int kTileM = 128;
   constexpr int kTileN = 128;
