@@ -266,7 +266,7 @@ Result<bool> Battery::Accepts(const ResolvedCase& c, const std::vector<Tensor>& 
     }
     std::optional<ErrorBudget> budget;
     if (IsFloat(args_[i]->dtype)) {
-      budget.emplace(strict, *args_[i], terms, c.data->expected[i], nullptr);
+      budget.emplace(strict, *args_[i], terms, c.data->expected[i], Conditioning());
     }
     if (!Compare(*args_[i], c.data->expected[i], outputs[i], budget ? &*budget : nullptr, {})
              .matches()) {

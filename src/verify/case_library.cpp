@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/rng.h"
 #include "task/names.h"
 #include "task/npy.h"
 #include "verify/plan_runner.h"
@@ -82,6 +83,36 @@ TaskInputs MagnitudesOf(const TaskInputs& inputs) {
   result.text += ", magnitudes";
   return result;
 }
+
+// Every f32 and f64 input one unit in the last place up or down. Zeros stay: they are often exact
+// by meaning (padding, masks).
+TaskInputs MovedBy(const TaskInputs& inputs, uint64_t seed) {
+  TaskInputs result = inputs;
+  uint64_t argument = 0;
+  for (Tensor& tensor : result.buffers) {
+    ++argument;
+    if (tensor.dtype != DType::kF32 && tensor.dtype != DType::kF64) {
+      continue;
+    }
+    const size_t bytes = DTypeBytes(tensor.dtype);
+    for (int64_t i = 0; i < tensor.element_count(); ++i) {
+      const double value = tensor.At(i);
+      if (value == 0 || !std::isfinite(value)) {
+        continue;
+      }
+      const bool up = (RandomAt(seed + argument, static_cast<uint64_t>(i)) & 1) != 0;
+      const double towards = up ? HUGE_VAL : -HUGE_VAL;
+      const double moved = tensor.dtype == DType::kF64
+                               ? std::nextafter(value, towards)
+                               : static_cast<double>(std::nextafter(static_cast<float>(value),
+                                                                    static_cast<float>(towards)));
+      StoreElement(tensor.dtype, moved, tensor.bytes.data() + static_cast<size_t>(i) * bytes);
+    }
+  }
+  result.text += ", moved";
+  return result;
+}
+constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
 
 // Extents of our own row, from large to small; powers of two, so that halving keeps divisibility.
 constexpr std::array<int64_t, 6> kAlignedLimits = {1024, 512, 256, 128, 64, 32};
@@ -238,15 +269,16 @@ Result<std::vector<Tensor>> CaseLibrary::ReferenceOutputs(const VerifyCase& c) {
   return outputs;
 }
 
-void CaseLibrary::MakeBudgets(VerifyCase& c, const std::vector<Tensor>* magnitudes) const {
+void CaseLibrary::MakeBudgets(VerifyCase& c, const CaseConditioning& conditioning) const {
   const double terms = ReductionTerms(task_, c.inputs.sizes);
   const std::vector<const ArgSpec*> args = BufferArgs(task_);
   c.budgets.assign(args.size(), std::nullopt);
   for (size_t i = 0; i < args.size(); ++i) {
     if (IsOutput(*args[i]) && IsFloat(args[i]->dtype)) {
-      const bool usable = magnitudes != nullptr && !magnitudes->empty();
-      c.budgets[i].emplace(task_, *args[i], terms, c.expected[i],
-                           usable ? &(*magnitudes)[i] : nullptr);
+      Conditioning known;
+      known.magnitudes = conditioning.magnitudes.empty() ? nullptr : &conditioning.magnitudes[i];
+      known.moved = conditioning.moved.empty() ? nullptr : &conditioning.moved[i];
+      c.budgets[i].emplace(task_, *args[i], terms, c.expected[i], known);
     }
   }
 }
@@ -294,29 +326,55 @@ Result<void> CaseLibrary::FillIn(VerifyCase& c, const PreparedSource& original) 
     return {};
   }
   c.expected = *std::move(expected);
-  MakeBudgets(c, nullptr);
+  MakeBudgets(c, {});
   return {};
 }
 
-Result<void> CaseLibrary::AddMagnitudes(size_t index, const PreparedSource& original) {
+Result<std::vector<Tensor>> CaseLibrary::OutputsOn(const VerifyCase& c, const TaskInputs& inputs,
+                                                   const PreparedSource& original) {
+  if (task_.reference.kind == ReferenceKind::kHost) {
+    Result<std::vector<Tensor>> result = reference_->Run(inputs);
+    return result ? std::move(result) : std::vector<Tensor>();
+  }
+  std::string failure;
+  OPTIML_ASSIGN(std::vector<Tensor> result, RunOriginal(c, inputs, original, failure));
+  return failure.empty() ? std::move(result) : std::vector<Tensor>();
+}
+
+Result<void> CaseLibrary::AddConditioning(size_t index, const PreparedSource& original) {
   VerifyCase& c = cases_[index];
-  if (magnitudes_.contains(index)) {
+  if (conditioning_.contains(index)) {
     return {};
   }
-  std::vector<Tensor>& outputs = magnitudes_[index];  // empty when it cannot be computed
-  const TaskInputs inputs = MagnitudesOf(c.inputs);
-  if (task_.reference.kind == ReferenceKind::kHost) {
-    if (Result<std::vector<Tensor>> result = reference_->Run(inputs); result) {
-      outputs = *std::move(result);
+  CaseConditioning& conditioning = conditioning_[index];
+  OPTIML_ASSIGN(conditioning.magnitudes, OutputsOn(c, MagnitudesOf(c.inputs), original));
+  // What moved is compared with what the same function gave before it moved.
+  OPTIML_ASSIGN(const std::vector<Tensor> still, OutputsOn(c, c.inputs, original));
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  for (uint64_t move = 0; move < kMoves && !still.empty(); ++move) {
+    OPTIML_ASSIGN(const std::vector<Tensor> outputs,
+                  OutputsOn(c, MovedBy(c.inputs, c.seed + 1000 * move), original));
+    if (outputs.empty()) {
+      break;
     }
-  } else {
-    std::string failure;
-    OPTIML_ASSIGN(std::vector<Tensor> result, RunOriginal(c, inputs, original, failure));
-    if (failure.empty()) {
-      outputs = std::move(result);
+    conditioning.moved.resize(args.size());
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (!IsOutput(*args[i]) || !IsFloat(args[i]->dtype)) {
+        continue;
+      }
+      Tensor& moved = conditioning.moved[i];
+      if (move == 0) {
+        moved = MakeTensor(DType::kF64, still[i].shape);
+      }
+      for (int64_t e = 0; e < moved.element_count(); ++e) {
+        const double distance = std::fabs(outputs[i].At(e) - still[i].At(e));
+        if (std::isfinite(distance) && distance > moved.At(e)) {
+          StoreElement(DType::kF64, distance, moved.bytes.data() + static_cast<size_t>(e) * 8);
+        }
+      }
     }
   }
-  MakeBudgets(c, &outputs);
+  MakeBudgets(c, conditioning);
   MeasureOriginal(c);
   return {};
 }
@@ -333,7 +391,7 @@ Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSourc
   }
   std::pair<double, std::string> worst = MeasureOriginal(c);
   if (worst.first > 1) {
-    OPTIML_TRY(AddMagnitudes(index, original));
+    OPTIML_TRY(AddConditioning(index, original));
     worst = MeasureOriginal(c);
   }
   // The original against its reference, in the task's own tolerance where it has one, and within a
@@ -406,8 +464,8 @@ Result<CaseLibrary::Outcome> CaseLibrary::CompareOutputs(size_t index,
   OPTIML_CHECK(resolved_[index] && !cases_[index].dropped, "only resolved cases are compared");
   Outcome outcome = CompareOnce(cases_[index], buffers, poison);
   // A wrong element is far off; one that only cancelled is near its budget.
-  if (!outcome.matches() && !outcome.first->unwritten && !magnitudes_.contains(index)) {
-    OPTIML_TRY(AddMagnitudes(index, original));
+  if (!outcome.matches() && !outcome.first->unwritten && !conditioning_.contains(index)) {
+    OPTIML_TRY(AddConditioning(index, original));
     outcome = CompareOnce(cases_[index], buffers, poison);
   }
   return outcome;

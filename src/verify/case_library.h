@@ -92,14 +92,22 @@ class CaseLibrary {
   Result<std::vector<Tensor>> RunOriginal(const VerifyCase& c, const TaskInputs& inputs,
                                           const PreparedSource& original, std::string& failure);
   Result<std::vector<Tensor>> ReferenceOutputs(const VerifyCase& c);
+  // The reference's float outputs on other inputs; empty when they cannot be computed.
+  Result<std::vector<Tensor>> OutputsOn(const VerifyCase& c, const TaskInputs& inputs,
+                                        const PreparedSource& original);
   Result<void> FillIn(VerifyCase& c, const PreparedSource& original);
-  Result<void> AddMagnitudes(size_t index, const PreparedSource& original);
+  Result<void> AddConditioning(size_t index, const PreparedSource& original);
   // Sets the budgets' multipliers from the original's error. Returns the worst ratio over all
   // outputs and its argument.
   std::pair<double, std::string> MeasureOriginal(VerifyCase& c) const;
   Outcome CompareOnce(const VerifyCase& c, const std::vector<Tensor>& buffers,
                       std::optional<uint8_t> poison) const;
-  void MakeBudgets(VerifyCase& c, const std::vector<Tensor>* magnitudes) const;
+  // Outputs by buffer argument; empty where they are not known.
+  struct CaseConditioning {
+    std::vector<Tensor> magnitudes;
+    std::vector<Tensor> moved;
+  };
+  void MakeBudgets(VerifyCase& c, const CaseConditioning& conditioning) const;
 
   const KernelTask& task_;
   Device& device_;
@@ -110,7 +118,7 @@ class CaseLibrary {
   std::vector<PlanRequest> plan_requests_;
   std::vector<VerifyCase> cases_;
   std::vector<bool> resolved_;
-  std::map<size_t, std::vector<Tensor>> magnitudes_;  // by case; addresses are stable
+  std::map<size_t, CaseConditioning> conditioning_;  // by case; budgets point into it
 };
 
 // The timed row with each extent halved until every buffer is small; absent when it is no new row.

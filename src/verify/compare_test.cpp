@@ -34,7 +34,7 @@ Comparison CompareFloats(DType dtype, const std::vector<double>& expected,
   const auto n = static_cast<int64_t>(expected.size());
   const Tensor e = Make(DType::kF64, {n}, expected);
   const KernelTask task;
-  const ErrorBudget budget(task, Output(dtype), 1, e, nullptr);
+  const ErrorBudget budget(task, Output(dtype), 1, e, {});
   return Compare(Output(dtype), e, Make(dtype, {n}, got), &budget, options);
 }
 
@@ -97,7 +97,7 @@ TEST(Compare, PoisonIsUnwrittenEvenWhereNanIsExpected) {
   for (const DType dtype : {DType::kF16, DType::kBf16, DType::kF32, DType::kF64}) {
     const Tensor expected = Make(DType::kF64, {2}, {kNan, 1});
     Tensor got = Make(dtype, {2}, {kNan, 1});
-    const ErrorBudget budget(task, Output(dtype), 1, expected, nullptr);
+    const ErrorBudget budget(task, Output(dtype), 1, expected, {});
     CompareOptions options;
     options.poison = kPoisonBytes[0];
     EXPECT_TRUE(Compare(Output(dtype), expected, got, &budget, options).matches());

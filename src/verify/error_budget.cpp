@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/check.h"
 #include "task/inputs.h"
@@ -41,11 +42,27 @@ double RootMeanSquare(const Tensor& tensor) {
   return std::isfinite(rms) ? rms : 0;
 }
 
+// Of the finite elements; 0 when there are none.
+double Median(const Tensor& tensor) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < tensor.element_count(); ++i) {
+    if (std::isfinite(tensor.At(i))) {
+      values.push_back(tensor.At(i));
+    }
+  }
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace
 
 ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms,
-                         const Tensor& expected, const Tensor* magnitudes)
-    : magnitudes_(magnitudes) {
+                         const Tensor& expected, const Conditioning& conditioning)
+    : conditioning_(conditioning) {
   OPTIML_CHECK(IsFloat(arg.dtype), "integers have no error budget");
   const Tolerance& tolerance = task.tolerance;
   absolute_ = tolerance.absolute;
@@ -65,18 +82,25 @@ ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double term
   }
   tiny_ = 2 * SmallestPositive(arg.dtype);
   rms_ = RootMeanSquare(expected);
+  if (conditioning.moved != nullptr) {
+    median_moved_ = Median(*conditioning.moved);
+  }
 }
 
 double ErrorBudget::Floor(int64_t i, double expected) const {
   const double magnitude = std::fabs(expected);
   double scale = std::max(magnitude, rms_);
-  if (magnitudes_ != nullptr) {
-    const double terms = std::fabs(magnitudes_->At(i));
+  if (conditioning_.magnitudes != nullptr) {
+    const double terms = std::fabs(conditioning_.magnitudes->At(i));
     if (std::isfinite(terms)) {
       scale = std::max(scale, terms);
     }
   }
-  return output_roundoff_ * magnitude + scale_factor_ * scale + tiny_;
+  double moved = median_moved_;
+  if (conditioning_.moved != nullptr && std::isfinite(conditioning_.moved->At(i))) {
+    moved = std::max(moved, conditioning_.moved->At(i));
+  }
+  return output_roundoff_ * magnitude + scale_factor_ * scale + tiny_ + kConditioning * moved;
 }
 
 double ErrorBudget::Allowance(int64_t i, double expected) const {

@@ -17,6 +17,15 @@
 // inputs' magnitudes, is sum|terms| for everything that is linear in its inputs; it is asked for
 // only when an element would fail without it (a sum that cancels).
 //
+// What is ill-conditioned beyond that (a normalisation of nearly constant data divides by almost
+// nothing) is measured: the reference runs on inputs that are one unit in the last place off, and
+// an element may be kConditioning times as far off as it moved, or as the median element did:
+//
+//   floor += kConditioning max(moved_i, median of moved)
+//
+// Inputs of f16 and narrower are not moved: their last place is worth more than the precision that
+// is to be told apart. Magnitudes and movements are asked for together.
+//
 // A candidate may also be kOriginalFactor times as far off as the original kernel is from the
 // double reference: multiplier = max(1, kOriginalFactor max_i(error of original / floor)).
 //
@@ -41,12 +50,22 @@ inline constexpr double kUnmeasuredFactor = 8;
 // What tf32, f16 or bf16 products leave: rounding of each input by 2^-8 at worst, 4 deviations.
 inline constexpr double kReducedPrecision = 4 * 0x1p-8;
 
+// Movements in the last place of f32 inputs: another way to round the same sums moves an element by
+// a few of them, half precision by thousands.
+inline constexpr double kConditioning = 8;
+
+// What more is known of one output of one case. Tensors may be null: not known.
+struct Conditioning {
+  const Tensor* magnitudes = nullptr;  // f(|inputs|)
+  const Tensor* moved = nullptr;       // how far each element moved, f64
+};
+
 class ErrorBudget {
  public:
-  // `terms`: n above, at least 1. `expected` is f64 for float outputs. `magnitudes`, the output of
-  // the reference on |inputs|, may be null. REQUIRES: IsFloat(arg.dtype)
+  // `terms`: n above, at least 1. `expected` is f64 for float outputs. What `conditioning` points
+  // to must outlive the budget. REQUIRES: IsFloat(arg.dtype)
   ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms, const Tensor& expected,
-              const Tensor* magnitudes);
+              const Conditioning& conditioning);
 
   // Multiplies the floor; explicit bounds stay what they are.
   void Widen(double multiplier) { multiplier_ = multiplier; }
@@ -68,7 +87,8 @@ class ErrorBudget {
   double tiny_ = 0;
   double rms_ = 0;
   double multiplier_ = 1;
-  const Tensor* magnitudes_ = nullptr;  // not owned; null: not known
+  double median_moved_ = 0;
+  Conditioning conditioning_;
   std::optional<double> absolute_;
   std::optional<double> relative_;
 };

@@ -27,8 +27,8 @@ Tensor Doubles(const std::vector<double>& values) {
 TEST(ErrorBudget, GrowsWithTheRootOfTheReductionLength) {
   const KernelTask task;
   const Tensor expected = Doubles({1, -1});
-  const ErrorBudget one(task, Output(DType::kF32), 1, expected, nullptr);
-  const ErrorBudget many(task, Output(DType::kF32), 10'000, expected, nullptr);
+  const ErrorBudget one(task, Output(DType::kF32), 1, expected, {});
+  const ErrorBudget many(task, Output(DType::kF32), 10'000, expected, {});
   const double u = 0x1p-24;
   EXPECT_NEAR(one.Allowance(0, 1), (2 + kBase + kGrowth) * u, 1e-12);
   EXPECT_NEAR(many.Allowance(0, 1), (2 + kBase + 100 * kGrowth) * u, 1e-12);
@@ -38,7 +38,7 @@ TEST(ErrorBudget, HalfPrecisionInsideAnF32TaskIsBeyondIt) {
   const KernelTask task;
   const Tensor expected = Doubles({1, -1, 0.5, 2});
   for (const double terms : {1.0, 64.0, 1024.0, 65'536.0}) {
-    const ErrorBudget budget(task, Output(DType::kF32), terms, expected, nullptr);
+    const ErrorBudget budget(task, Output(DType::kF32), terms, expected, {});
     // A product of two inputs rounded to f16 or tf32 is off by up to 2^-10.
     EXPECT_LT(budget.Allowance(0, 1), 0x1p-11) << terms;
   }
@@ -48,7 +48,7 @@ TEST(ErrorBudget, ReducedPrecisionIsGrantedWhereTheTaskAllowsIt) {
   KernelTask task;
   task.tolerance.allow_reduced_precision = true;
   const Tensor expected = Doubles({1, -1});
-  const ErrorBudget budget(task, Output(DType::kF32), 64, expected, nullptr);
+  const ErrorBudget budget(task, Output(DType::kF32), 64, expected, {});
   EXPECT_GT(budget.Allowance(0, 1), 0x1p-8);
   EXPECT_LT(budget.Allowance(0, 1), 0.02);
 }
@@ -56,10 +56,10 @@ TEST(ErrorBudget, ReducedPrecisionIsGrantedWhereTheTaskAllowsIt) {
 TEST(ErrorBudget, OutputRoundingFollowsTheType) {
   const KernelTask task;
   const Tensor expected = Doubles({1, 1});
-  const ErrorBudget half(task, Output(DType::kF16), 1, expected, nullptr);
+  const ErrorBudget half(task, Output(DType::kF16), 1, expected, {});
   EXPECT_GE(half.Allowance(0, 1), 0x1p-10);
   EXPECT_LT(half.Allowance(0, 1), 0x1.1p-10);
-  const ErrorBudget wide(task, Output(DType::kF64), 1, expected, nullptr);
+  const ErrorBudget wide(task, Output(DType::kF64), 1, expected, {});
   EXPECT_LT(wide.Allowance(0, 1), 1e-14);
 }
 
@@ -67,18 +67,28 @@ TEST(ErrorBudget, MagnitudesSaveASumThatCancels) {
   const KernelTask task;
   const Tensor expected = Doubles({1e-6});
   const Tensor magnitudes = Doubles({1000});
-  const ErrorBudget blind(task, Output(DType::kF32), 1000, expected, nullptr);
-  const ErrorBudget seeing(task, Output(DType::kF32), 1000, expected, &magnitudes);
+  const ErrorBudget blind(task, Output(DType::kF32), 1000, expected, {});
+  const ErrorBudget seeing(task, Output(DType::kF32), 1000, expected, {&magnitudes, nullptr});
   const double error = 1e-4;  // what f32 may well leave of a sum of 1000 numbers near 1
   EXPECT_LT(blind.Allowance(0, 1e-6), error);
   EXPECT_GT(seeing.Allowance(0, 1e-6), error);
+}
+
+TEST(ErrorBudget, AnIllConditionedElementMayMoveAsItsInputsMakeItMove) {
+  const KernelTask task;
+  const Tensor expected = Doubles({1, 1, 1, 1, 1});
+  // One element sits at a jump: it alone is allowed more.
+  const Tensor moved = Doubles({0, 1e-5, 1e-5, 1e-5, 0.5});
+  const ErrorBudget budget(task, Output(DType::kF32), 1, expected, {nullptr, &moved});
+  EXPECT_NEAR(budget.Allowance(0, 1), kConditioning * 1e-5, 1e-5);
+  EXPECT_NEAR(budget.Allowance(4, 1), kConditioning * 0.5, 1e-4);
 }
 
 TEST(ErrorBudget, OriginalsErrorWidensIt) {
   const KernelTask task;
   const Tensor expected = Doubles({1, 2, 3});
   Tensor original = Doubles({1, 2, 3});
-  ErrorBudget budget(task, Output(DType::kF32), 1, expected, nullptr);
+  ErrorBudget budget(task, Output(DType::kF32), 1, expected, {});
   EXPECT_EQ(budget.WorstRatio(expected, original), 0);
   original = Doubles({1, 2 + 1e-3, 3});
   const double ratio = budget.WorstRatio(expected, original);
@@ -94,16 +104,16 @@ TEST(ErrorBudget, BothExplicitBoundsReplaceItAndOneIsAdded) {
   const Tensor expected = Doubles({100});
   task.tolerance.absolute = 0.5;
   task.tolerance.relative = 0.01;
-  ErrorBudget both(task, Output(DType::kF32), 1, expected, nullptr);
+  ErrorBudget both(task, Output(DType::kF32), 1, expected, {});
   both.Widen(1000);
   EXPECT_DOUBLE_EQ(both.Allowance(0, 100), 1.5);
   task.tolerance.relative.reset();
-  const ErrorBudget one(task, Output(DType::kF32), 1, expected, nullptr);
+  const ErrorBudget one(task, Output(DType::kF32), 1, expected, {});
   EXPECT_GT(one.Allowance(0, 100), 0.5);
   EXPECT_LT(one.Allowance(0, 100), 0.501);
   task.tolerance.per_argument["y"].absolute = 0;
   task.tolerance.per_argument["y"].relative = 0;
-  const ErrorBudget own(task, Output(DType::kF32), 1, expected, nullptr);
+  const ErrorBudget own(task, Output(DType::kF32), 1, expected, {});
   EXPECT_EQ(own.Allowance(0, 100), 0);
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "build/builder.h"
 #include "device/emulator_device.h"
@@ -186,8 +187,14 @@ TEST_P(ExampleTest, PassesItsOwnBattery) {
   }
   Evaluation evaluation;
   EXPECT_EQ(Verdict(bench, bench.task.source, evaluation), "accepted");
+  double seconds = 0;
+  for (const StageTime& time : evaluation.stage_times) {
+    seconds += Seconds(time.time).count();
+  }
+  std::printf("%s: %d cases, %.0f ms from text to verdict\n", GetParam().c_str(),
+              evaluation.verify->cases_run, 1000 * seconds);
 }
-INSTANTIATE_TEST_SUITE_P(Verify, ExampleTest, testing::ValuesIn(ExampleNames()));
+INSTANTIATE_TEST_SUITE_P(Verify, ExampleTest, testing::ValuesIn(ExampleNames()), CaseName);
 
 TEST(Delivered, AFileThatNvccCompilesPasses) {
   const auto nvcc = FindNvcc();
