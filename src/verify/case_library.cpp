@@ -197,8 +197,15 @@ Result<void> CaseLibrary::AddRow(size_t row, int seeds, uint64_t first_seed,
     c.seed = seed;
     c.is_binding = !fill && row < task_rows_;
     OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, seed, fill));
+    if (fill) {
+      // Where every input keeps its declared fill, this would be one more seed and nothing else.
+      OPTIML_ASSIGN(const TaskInputs declared, MakeInputs(task_, rows_[row].sizes, seed));
+      if (HashOf(declared) == HashOf(c.inputs)) {
+        return {};
+      }
+    }
     if (!seen.insert(HashOf(c.inputs)).second) {
-      return {};  // this fill changes nothing here, or needs no second seed
+      return {};  // a second seed changes nothing here
     }
     c.plan = PlanFor(c.inputs.sizes, c.inputs.scalars);
     c.is_first = std::exchange(is_first, false);
