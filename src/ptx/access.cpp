@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -103,7 +104,37 @@ bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask) {
   site.duplicates = !ascending;
   std::fill(std::begin(site.memo), std::end(site.memo), int16_t{-1});
   site.lines_phase = ~0u;
+  site.run_count = 0;
   return true;
+}
+
+void BuildRuns(MemorySite& site, uint32_t bytes) {
+  std::array<std::pair<int32_t, uint8_t>, kLanes> starts;
+  size_t count = 0;
+  for (uint32_t m = site.mask; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    starts[count++] = {site.distance[lane], static_cast<uint8_t>(lane)};
+  }
+  std::sort(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(count));
+  uint8_t runs = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto [distance, lane] = starts[i];
+    if (runs > 0) {
+      const int32_t end = site.run_distance[runs - 1] + site.run_bytes[runs - 1];
+      if (distance < end) {
+        continue;  // the same bytes: accesses of one instruction are aligned alike
+      }
+      if (distance == end) {
+        site.run_bytes[runs - 1] = static_cast<uint16_t>(site.run_bytes[runs - 1] + bytes);
+        continue;
+      }
+    }
+    site.run_distance[runs] = distance;
+    site.run_bytes[runs] = static_cast<uint16_t>(bytes);
+    site.run_lane[runs] = lane;
+    ++runs;
+  }
+  site.run_count = runs;
 }
 
 uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {

@@ -29,6 +29,9 @@ bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi);
 // site is left without a pattern.
 bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask);
 
+// Joins the bytes of lanes that touch or overlap into runs (MemorySite::run_*).
+void BuildRuns(MemorySite& site, uint32_t bytes);
+
 // Counts of a global access whose pattern is recorded, at `address` of the first active lane.
 uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
 // Fills site.lines for this address.

@@ -76,9 +76,18 @@ const Tables& HostTables() {
   return tables;
 }
 
+const HandlerTable* test_table = nullptr;
+
 }  // namespace
 
+void UseHandlersForTest(const HandlerTable* table) {
+  test_table = table;
+}
+
 const HandlerTable& HandlersOfHost() {
+  if (test_table != nullptr) {
+    return *test_table;
+  }
   return *HostTables().tables[HostTables().count - 1];
 }
 

@@ -175,6 +175,8 @@ struct HandlerTable {
 };
 
 const HandlerTable& HandlersOfHost();
+// For tests: decode with this table from now on; null: the host's best again. Not thread safe.
+void UseHandlersForTest(const HandlerTable* table);
 // For tests: every table that this machine can run, the plainest first.
 const HandlerTable* const* AllHandlers(size_t& count);
 

@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+
+#include "base/check.h"
 
 namespace optiml::ptx {
 
 SectorCache::SectorCache(uint64_t bytes, uint32_t ways) : ways_(std::max(ways, 1u)) {
   sets_ = std::max<uint64_t>(bytes / kLineBytes / ways_, 1);
-  lines_.resize(sets_ * ways_);
+  line_count_ = sets_ * ways_;
+  lines_.reset(static_cast<Line*>(std::calloc(line_count_, sizeof(Line))));
+  OPTIML_CHECK(lines_ != nullptr, "no memory for the cache model");
+}
+
+void SectorCache::Freer::operator()(Line* lines) const {
+  std::free(lines);
 }
 
 uint64_t SectorCache::SetOf(uint64_t line) const {
@@ -20,13 +29,13 @@ uint64_t SectorCache::SetOf(uint64_t line) const {
 SectorCache::Outcome SectorCache::Access(uint64_t line, uint8_t sectors, bool allocate, bool write,
                                          CacheHint& hint) {
   Line* found = nullptr;
-  if (hint < lines_.size() && lines_[hint].tag == line) {
+  if (hint < line_count_ && lines_[hint].tag == line + 1) {
     found = &lines_[hint];
   } else {
     Line* set = &lines_[SetOf(line) * ways_];
     Line* oldest = set;
     for (uint32_t way = 0; way < ways_; ++way) {
-      if (set[way].tag == line) {
+      if (set[way].tag == line + 1) {
         found = &set[way];
         break;
       }
@@ -41,11 +50,11 @@ SectorCache::Outcome SectorCache::Access(uint64_t line, uint8_t sectors, bool al
       }
       Outcome outcome;
       outcome.evicted_dirty = static_cast<uint8_t>(std::popcount(oldest->dirty));
-      *oldest = Line{line, ++clock_, sectors, write ? sectors : uint8_t{0}};
-      hint = static_cast<CacheHint>(oldest - lines_.data());
+      *oldest = Line{line + 1, ++clock_, sectors, write ? sectors : uint8_t{0}};
+      hint = static_cast<CacheHint>(oldest - lines_.get());
       return outcome;
     }
-    hint = static_cast<CacheHint>(found - lines_.data());
+    hint = static_cast<CacheHint>(found - lines_.get());
   }
   Outcome outcome;
   outcome.hit = found->valid & sectors;
@@ -60,7 +69,7 @@ SectorCache::Outcome SectorCache::Access(uint64_t line, uint8_t sectors, bool al
 void SectorCache::Invalidate(uint64_t line, uint8_t sectors) {
   Line* set = &lines_[SetOf(line) * ways_];
   for (uint32_t way = 0; way < ways_; ++way) {
-    if (set[way].tag == line) {
+    if (set[way].tag == line + 1) {
       set[way].valid &= static_cast<uint8_t>(~sectors);
     }
   }
@@ -68,8 +77,8 @@ void SectorCache::Invalidate(uint64_t line, uint8_t sectors) {
 
 uint64_t SectorCache::DirtySectors() const {
   uint64_t count = 0;
-  for (const Line& line : lines_) {
-    count += static_cast<uint64_t>(std::popcount(line.dirty));
+  for (uint64_t i = 0; i < line_count_; ++i) {
+    count += static_cast<uint64_t>(std::popcount(lines_[i].dirty));
   }
   return count;
 }
@@ -104,7 +113,7 @@ void L2Cache::Write(uint64_t line, uint8_t sectors, Counters& counters) {
   counters.dram_write_bytes += uint64_t{outcome.evicted_dirty} * kSectorBytes;
 }
 
-void L1Cache::Load(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
+void L1Cache::LoadSlowly(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
   const auto outcome = cache_.Access(line, sectors, true, false, hint);
   counters.l1_load_sectors += static_cast<uint64_t>(std::popcount(sectors));
   counters.l1_load_hits += static_cast<uint64_t>(std::popcount(outcome.hit));

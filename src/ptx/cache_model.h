@@ -9,8 +9,8 @@
 // Internal to ptx/. Not thread safe: workers lock the L2 (LockedL2).
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <vector>
 
 #include "ptx/counters.h"
 
@@ -30,6 +30,16 @@ class SectorCache {
     uint8_t hit = 0;            // sectors that were there, of those asked for
     uint8_t evicted_dirty = 0;  // dirty sectors that left
   };
+  // Whether the hint leads to the line and all its sectors are there: the common case, without a
+  // search.
+  bool HitsAt(uint64_t line, uint8_t sectors, CacheHint hint) {
+    Line& found = lines_[hint < line_count_ ? hint : 0];
+    if (found.tag != line + 1 || (sectors & ~found.valid) != 0) {
+      return false;
+    }
+    found.used = ++clock_;
+    return true;
+  }
   // Looks up `sectors` (4 bits) of the line; brings them in when `allocate`; marks them dirty when
   // `write`.
   Outcome Access(uint64_t line, uint8_t sectors, bool allocate, bool write, CacheHint& hint);
@@ -38,14 +48,20 @@ class SectorCache {
 
  private:
   struct Line {
-    uint64_t tag = ~uint64_t{0};
+    uint64_t tag = 0;  // line + 1; 0: empty
     uint32_t used = 0;
     uint8_t valid = 0;
     uint8_t dirty = 0;
   };
   uint64_t SetOf(uint64_t line) const;
 
-  std::vector<Line> lines_;
+  struct Freer {
+    void operator()(Line* lines) const;
+  };
+
+  // From calloc: pages that no access touches cost nothing, and a model of 50 MB has many.
+  std::unique_ptr<Line[], Freer> lines_;
+  uint64_t line_count_;
   uint64_t sets_;
   uint32_t ways_;
   uint32_t clock_ = 0;
@@ -69,11 +85,24 @@ class L2Cache {
 class L1Cache {
  public:
   L1Cache(uint64_t bytes, uint32_t ways, L2Cache* l2) : cache_(bytes, ways), l2_(l2) {}
-  void Load(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters);
+  void Load(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
+    if (cache_.HitsAt(line, sectors, hint)) {
+      const uint64_t count = SectorCount(sectors);
+      counters.l1_load_sectors += count;
+      counters.l1_load_hits += count;
+    } else {
+      LoadSlowly(line, sectors, hint, counters);
+    }
+  }
   void Store(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters);
   void Atomic(uint64_t line, uint8_t sectors, Counters& counters);
 
  private:
+  static uint64_t SectorCount(uint8_t sectors) {
+    return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15;
+  }
+  void LoadSlowly(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters);
+
   SectorCache cache_;
   L2Cache* l2_;
 };

@@ -46,6 +46,8 @@ inline constexpr uint32_t kBranchPolls = 2;
 // Lets other lanes of the warp run when some wait for those that poll. True when another path was
 // chosen.
 bool RotatePaths(Warp& w);
+// Back to the caller's frame: its registers, locals and results.
+void LeaveFrame(Warp& w, const Path& path);
 // Fills the special registers of the running function.
 void FillSpecials(Warp& w, const ProgramFunction& function);
 

@@ -236,7 +236,8 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   if (cache) {
     launch.l2 = std::make_unique<L2Cache>(request.cache.l2_bytes, request.cache.l2_ways);
     launch.l2->set_shared(workers > 1);
-    const uint32_t sms = std::max(request.cache.sms, 1u);
+    const auto sms = static_cast<uint32_t>(
+        std::min<uint64_t>(std::max(request.cache.sms, 1u), request.grid.Count()));
     for (uint32_t i = 0; i < sms; ++i) {
       launch.l1.push_back(std::make_unique<L1Cache>(request.cache.l1_bytes, request.cache.l1_ways,
                                                     launch.l2.get()));

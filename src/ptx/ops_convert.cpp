@@ -4,9 +4,12 @@
 // Floating point to integer rounds as asked and clamps; NaN becomes 0, or the sign bit alone when
 // either type has 64 bits (PTX ISA, cvt). Integers narrow by truncation, or clamp with .sat.
 
-#include "ptx/lanes.h"
+#include "ptx/convert_lanes.h"
 
 namespace optiml::ptx::OPTIML_PTX_ISA {
+
+Handler SelectPacked(const AluRequest& r);
+
 namespace {
 
 template <class T>
@@ -170,11 +173,6 @@ const Op* RunFloatToInt(Warp& w, const Op* op) {
       w, op, [=](u32 l) { return FloatToInt<D>(RoundInt(F::Load(a[l]), kMode)); });
 }
 
-template <class N>
-OPTIML_INLINE N Saturate(N x) {
-  return x > N(0) ? (x < N(1) ? x : N(1)) : N(0);
-}
-
 // Float to float. aux: the Rounding; aux2 bit 0: sat, bit 1: ftz.
 const Op* RunF32ToF32(Warp& w, const Op* op) {
   const float* a = Reg<float>(w, op->a);
@@ -252,24 +250,6 @@ const Op* Run16ToF64(Warp& w, const Op* op) {
 }
 
 // aux2 bit 0: sat, bit 1: ftz, bit 2: relu, bit 3: satfinite.
-template <int kExponentBits, int kFractionBits>
-OPTIML_INLINE u16 Narrow16(double x, Rounding mode, u32 flags) {
-  if ((flags & 1) != 0) {
-    x = Saturate(x);
-  }
-  if ((flags & 4) != 0) {
-    x = x > 0 || x != x ? x : 0;
-  }
-  u16 h = RoundTo16<kExponentBits, kFractionBits>(x, mode);
-  constexpr u16 kInfinity = static_cast<u16>(((1 << kExponentBits) - 1) << kFractionBits);
-  if ((flags & 8) != 0 && (h & 0x7fff) == kInfinity) {
-    h = static_cast<u16>(h - 1);
-  }
-  return h;
-}
-OPTIML_INLINE Rounding AsIeee(Rounding r) {
-  return r == Rounding::kNone ? Rounding::kNearest : r;
-}
 template <int kExponentBits, int kFractionBits, class R>
 const Op* RunFloatTo16(Warp& w, const Op* op) {
   const R* a = Reg<R>(w, op->a);
@@ -288,19 +268,6 @@ const Op* RunFloatTo16(Warp& w, const Op* op) {
     return Narrow16<kExponentBits, kFractionBits>(static_cast<double>(a[l]), mode, flags);
   });
 }
-// Two f32 into a pair: a is the upper half.
-template <int kExponentBits, int kFractionBits>
-const Op* RunFloatTo16x2(Warp& w, const Op* op) {
-  const float* a = Reg<float>(w, op->a);
-  const float* b = Reg<float>(w, op->b);
-  const auto mode = AsIeee(static_cast<Rounding>(op->aux));
-  const u32 flags = op->aux2;
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    const u32 high = Narrow16<kExponentBits, kFractionBits>(static_cast<double>(a[l]), mode, flags);
-    const u32 low = Narrow16<kExponentBits, kFractionBits>(static_cast<double>(b[l]), mode, flags);
-    return low | (high << 16);
-  });
-}
 // Between 16-bit formats, with or without integer rounding.
 template <class F, int kExponentBits, int kFractionBits>
 const Op* Run16To16(Warp& w, const Op* op) {
@@ -317,137 +284,6 @@ const Op* Run16To16(Warp& w, const Op* op) {
     return Narrow16<kExponentBits, kFractionBits>(
         static_cast<double>(to_integer ? RoundInt(x, round) : x),
         to_integer ? Rounding::kNearest : AsIeee(mode), flags);
-  });
-}
-
-// 8-bit floats (OCP 8-bit Floating Point Specification): e4m3 has no infinity, its NaN is 0x7f;
-// conversions saturate.
-template <int kExponentBits, int kFractionBits>
-OPTIML_INLINE u32 ToFp8(double x, bool relu) {
-  constexpr bool kE4m3 = kExponentBits == 4;
-  if (x != x) {
-    return 0x7f;
-  }
-  const u32 sign = __builtin_signbit(x) != 0 ? 0x80u : 0u;
-  if (relu && sign != 0) {
-    return 0;
-  }
-  const double magnitude = __builtin_fabs(x);
-  constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  constexpr double kMax = kE4m3 ? 448.0 : 57344.0;
-  if (magnitude >= kMax) {
-    return sign | (kE4m3 ? 0x7eu : 0x7bu);
-  }
-  const int exponent =
-      magnitude == 0 ? -2000 : static_cast<int>((Bits<u64>(magnitude) >> 52) & 0x7ff) - 1023;
-  const int unit = (exponent < 1 - kBias ? 1 - kBias : exponent) - kFractionBits;
-  // magnitude / 2^unit, rounded to nearest even by the host.
-  const double scale = Bits<double>(static_cast<u64>(1023 - unit) << 52);
-  const u64 steps = static_cast<u64>(__builtin_nearbyint(magnitude * scale));
-  const u64 code = exponent < 1 - kBias
-                       ? steps
-                       : steps + (static_cast<u64>(exponent + kBias - 1) << kFractionBits);
-  constexpr u64 kTop = kE4m3 ? 0x7e : 0x7b;
-  return sign | static_cast<u32>(code > kTop ? kTop : code);
-}
-template <int kExponentBits, int kFractionBits>
-OPTIML_INLINE float FromFp8(u32 code) {
-  constexpr bool kE4m3 = kExponentBits == 4;
-  constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
-  const u32 sign = (code & 0x80) << 24;
-  const u32 exponent = (code & 0x7f) >> kFractionBits;
-  const u32 fraction = code & ((1u << kFractionBits) - 1);
-  if (kE4m3 ? (code & 0x7f) == 0x7f : (exponent == 31 && fraction != 0)) {
-    return Bits<float>(u32{0x7fffffff});
-  }
-  if (!kE4m3 && exponent == 31) {
-    return Bits<float>(sign | 0x7f800000u);
-  }
-  if (exponent == 0) {
-    const float scale = Bits<float>(static_cast<u32>(127 + 1 - kBias - kFractionBits) << 23);
-    return Bits<float>(Bits<u32>(static_cast<float>(fraction) * scale) | sign);
-  }
-  return Bits<float>(sign | ((exponent + 127 - kBias) << 23) | (fraction << (23 - kFractionBits)));
-}
-template <int kExponentBits, int kFractionBits>
-const Op* RunF32ToFp8x2(Warp& w, const Op* op) {
-  const float* a = Reg<float>(w, op->a);
-  const float* b = Reg<float>(w, op->b);
-  const bool relu = (op->aux2 & 4) != 0;
-  return EachSlow<u16>(w, op, [=](u32 l) {
-    const u32 high = ToFp8<kExponentBits, kFractionBits>(static_cast<double>(a[l]), relu);
-    const u32 low = ToFp8<kExponentBits, kFractionBits>(static_cast<double>(b[l]), relu);
-    return static_cast<u16>(low | (high << 8));
-  });
-}
-template <int kExponentBits, int kFractionBits>
-const Op* RunF16x2ToFp8x2(Warp& w, const Op* op) {
-  const u32* a = Reg<u32>(w, op->a);
-  const bool relu = (op->aux2 & 4) != 0;
-  return EachSlow<u16>(w, op, [=](u32 l) {
-    const u32 high = ToFp8<kExponentBits, kFractionBits>(
-        static_cast<double>(HalfToFloat(static_cast<u16>(a[l] >> 16))), relu);
-    const u32 low = ToFp8<kExponentBits, kFractionBits>(
-        static_cast<double>(HalfToFloat(static_cast<u16>(a[l]))), relu);
-    return static_cast<u16>(low | (high << 8));
-  });
-}
-template <int kExponentBits, int kFractionBits>
-const Op* RunFp8x2ToF16x2(Warp& w, const Op* op) {
-  const u16* a = Reg<u16>(w, op->a);
-  const bool relu = (op->aux2 & 4) != 0;
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    float high = FromFp8<kExponentBits, kFractionBits>(static_cast<u32>(a[l] >> 8));
-    float low = FromFp8<kExponentBits, kFractionBits>(static_cast<u32>(a[l] & 0xff));
-    high = relu && high < 0 ? 0.0f : high;
-    low = relu && low < 0 ? 0.0f : low;
-    return static_cast<u32>(FloatToHalf(low)) | (static_cast<u32>(FloatToHalf(high)) << 16);
-  });
-}
-// cvt.rna.tf32.f32: 10 fraction bits, ties away from zero; the low bits become zero.
-const Op* RunTf32(Warp& w, const Op* op) {
-  const u32* a = Reg<u32>(w, op->a);
-  const bool away = static_cast<Rounding>(op->aux) == Rounding::kNearestAway;
-  const bool zero = static_cast<Rounding>(op->aux) == Rounding::kZero;
-  const bool relu = (op->aux2 & 4) != 0;
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    const u32 bits = a[l];
-    if ((bits & 0x7fffffffu) > 0x7f800000u) {
-      return u32{0x7fffffff};
-    }
-    if (relu && (bits >> 31) != 0) {
-      return u32{0};
-    }
-    if ((bits & 0x7f800000u) == 0x7f800000u || zero) {
-      return bits & 0xffffe000u;
-    }
-    return (bits + (away ? 0x1000u : 0xfffu + ((bits >> 13) & 1))) & 0xffffe000u;
-  });
-}
-// cvt.pack.sat.u16.s32 and the 8-bit forms with a third operand.
-const Op* RunPackSat16(Warp& w, const Op* op) {
-  const s32* a = Reg<s32>(w, op->a);
-  const s32* b = Reg<s32>(w, op->b);
-  const bool is_signed = op->aux != 0;
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    const s32 low = is_signed ? -32768 : 0;
-    const s32 high = is_signed ? 32767 : 65535;
-    const s32 x = a[l] < low ? low : a[l] > high ? high : a[l];
-    const s32 y = b[l] < low ? low : b[l] > high ? high : b[l];
-    return (static_cast<u32>(x) << 16) | (static_cast<u32>(y) & 0xffffu);
-  });
-}
-const Op* RunPackSat8(Warp& w, const Op* op) {
-  const s32* a = Reg<s32>(w, op->a);
-  const s32* b = Reg<s32>(w, op->b);
-  const u32* c = Reg<u32>(w, op->c);
-  const bool is_signed = op->aux != 0;
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    const s32 low = is_signed ? -128 : 0;
-    const s32 high = is_signed ? 127 : 255;
-    const s32 x = a[l] < low ? low : a[l] > high ? high : a[l];
-    const s32 y = b[l] < low ? low : b[l] > high ? high : b[l];
-    return (c[l] << 16) | ((static_cast<u32>(x) & 0xffu) << 8) | (static_cast<u32>(y) & 0xffu);
   });
 }
 
@@ -611,9 +447,7 @@ Handler SelectConvert(const AluRequest& r) {
   const Type d = r.type;
   const Type s = r.source_type;
   if (r.op == AluOp::kCvtPack) {
-    return d == Type::kU16 || d == Type::kS16 ? &RunPackSat16
-           : d == Type::kU8 || d == Type::kS8 ? &RunPackSat8
-                                              : Handler{nullptr};
+    return SelectPacked(r);
   }
   if (IsInt(s)) {
     if (IsInt(d)) {
@@ -636,32 +470,12 @@ Handler SelectConvert(const AluRequest& r) {
         return nullptr;
     }
   }
-  if (d == Type::kTf32) {
-    return s == Type::kF32 ? &RunTf32 : Handler{nullptr};
-  }
-  if (d == Type::kE4m3x2) {
-    return s == Type::kF32     ? &RunF32ToFp8x2<4, 3>
-           : s == Type::kF16x2 ? &RunF16x2ToFp8x2<4, 3>
-                               : Handler{nullptr};
-  }
-  if (d == Type::kE5m2x2) {
-    return s == Type::kF32     ? &RunF32ToFp8x2<5, 2>
-           : s == Type::kF16x2 ? &RunF16x2ToFp8x2<5, 2>
-                               : Handler{nullptr};
-  }
-  if (d == Type::kF16x2) {
-    return s == Type::kE4m3x2   ? &RunFp8x2ToF16x2<4, 3>
-           : s == Type::kE5m2x2 ? &RunFp8x2ToF16x2<5, 2>
-           : s == Type::kF32    ? &RunFloatTo16x2<5, 10>
-                                : Handler{nullptr};
-  }
-  if (d == Type::kBf16x2) {
-    return s == Type::kF32 ? &RunFloatTo16x2<8, 7> : Handler{nullptr};
-  }
-  if (s == Type::kF16 || s == Type::kBf16 || s == Type::kF32 || s == Type::kF64) {
+  const bool plain =
+      d == Type::kF16 || d == Type::kBf16 || d == Type::kF32 || d == Type::kF64 || IsInt(d);
+  if (plain && (s == Type::kF16 || s == Type::kBf16 || s == Type::kF32 || s == Type::kF64)) {
     return SelectFromFloat(r);
   }
-  return nullptr;
+  return SelectPacked(r);
 }
 
 }  // namespace optiml::ptx::OPTIML_PTX_ISA

@@ -2,63 +2,16 @@
 // for every instruction set of the host.
 //
 // f32 arithmetic is the host's with NVIDIA's canonical NaN. f16 and bf16 are computed in float or
-// double and rounded once. Approximate functions are computed in double and rounded, so they are at
-// least as accurate as the GPU's.
+// double and rounded once.
 
-#include "ptx/lanes.h"
-
-extern "C" {
-float fmaf(float, float, float);
-double fma(double, double, double);
-double exp2(double);
-double log2(double);
-double sin(double);
-double cos(double);
-double tanh(double);
-double sqrt(double);
-}
+#include "ptx/float_lanes.h"
 
 namespace optiml::ptx::OPTIML_PTX_ISA {
+
+Handler SelectFunction(const AluRequest& r);
+Handler SelectFloatCompare(const AluRequest& r);
+
 namespace {
-
-// How elements of a type are held in registers and computed.
-struct F32 {
-  using Reg = float;
-  using Num = float;
-  OPTIML_INLINE float Load(float x) { return x; }
-  OPTIML_INLINE float Store(float x) { return Canonical(x); }
-};
-struct F32Ftz {
-  using Reg = float;
-  using Num = float;
-  OPTIML_INLINE float Load(float x) { return Flush(x); }
-  OPTIML_INLINE float Store(float x) { return Flush(Canonical(x)); }
-};
-struct F64 {
-  using Reg = double;
-  using Num = double;
-  OPTIML_INLINE double Load(double x) { return x; }
-  OPTIML_INLINE double Store(double x) { return x; }
-};
-struct F16 {
-  using Reg = u16;
-  using Num = float;
-  OPTIML_INLINE float Load(u16 x) { return HalfToFloat(x); }
-  OPTIML_INLINE u16 Store(float x) { return FloatToHalf(x); }
-  OPTIML_INLINE u16 StoreExact(double x) { return RoundTo16<5, 10>(x, Rounding::kNearest); }
-};
-struct Bf16 {
-  using Reg = u16;
-  using Num = float;
-  OPTIML_INLINE float Load(u16 x) { return Bf16ToFloat(x); }
-  OPTIML_INLINE u16 Store(float x) { return FloatToBf16(x); }
-  OPTIML_INLINE u16 StoreExact(double x) { return RoundTo16<8, 7>(x, Rounding::kNearest); }
-};
-
-template <class Num>
-OPTIML_INLINE Num Clamp01(Num x) {
-  return x > Num(0) ? (x < Num(1) ? x : Num(1)) : Num(0);  // NaN becomes +0
-}
 
 OPTIML_INLINE float MulAdd(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
@@ -307,325 +260,6 @@ const Op* RunCopysign(Warp& w, const Op* op) {
   return Each<T>(w, op, [=](u32 l) { return static_cast<T>((b[l] & ~kSign) | (a[l] & kSign)); });
 }
 
-// 2^x for |x| < 1100 in double: 2^round(x) times a polynomial on [-0.5, 0.5] (Taylor of 2^f to
-// degree 11; the remainder is below 2^-46, far under half an ulp of float).
-OPTIML_INLINE double Exp2Double(double x) {
-  x = x < -1000.0 ? -1000.0 : x > 1000.0 ? 1000.0 : x;
-  const double shifted = x + 0x1.8p52;
-  const double n = shifted - 0x1.8p52;
-  const double f = (x - n) * 0.69314718055994530942;
-  double p = 1.0 / 39916800;
-  p = p * f + 1.0 / 3628800;
-  p = p * f + 1.0 / 362880;
-  p = p * f + 1.0 / 40320;
-  p = p * f + 1.0 / 5040;
-  p = p * f + 1.0 / 720;
-  p = p * f + 1.0 / 120;
-  p = p * f + 1.0 / 24;
-  p = p * f + 1.0 / 6;
-  p = p * f + 0.5;
-  p = p * f + 1.0;
-  p = p * f + 1.0;
-  return Bits<double>(Bits<u64>(p) + (Bits<u64>(shifted) << 52));
-}
-
-OPTIML_INLINE float Exp2Float(float x) {
-  const float r = static_cast<float>(Exp2Double(static_cast<double>(x)));
-  return x != x ? x : r;
-}
-
-struct Ex2 {
-  static constexpr bool kSlow = false;
-  OPTIML_INLINE float Of(float x) { return Exp2Float(x); }
-};
-struct Lg2 {
-  static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(log2(static_cast<double>(x))); }
-};
-struct Sin {
-  static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(sin(static_cast<double>(x))); }
-};
-struct Cos {
-  static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(cos(static_cast<double>(x))); }
-};
-struct Tanh {
-  static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(tanh(static_cast<double>(x))); }
-};
-struct Rcp {
-  static constexpr bool kSlow = false;
-  OPTIML_INLINE float Of(float x) { return 1.0f / x; }
-};
-struct Sqrt {
-  static constexpr bool kSlow = false;
-  OPTIML_INLINE float Of(float x) { return __builtin_sqrtf(x); }
-};
-struct Rsqrt {
-  static constexpr bool kSlow = false;
-  OPTIML_INLINE float Of(float x) {
-    const double d = static_cast<double>(x);
-    const float r = static_cast<float>(1.0 / __builtin_sqrt(d));
-    return r;
-  }
-};
-
-template <class F, class O>
-const Op* RunUnary(Warp& w, const Op* op) {
-  using R = typename F::Reg;
-  const R* a = Reg<R>(w, op->a);
-  const auto f = [=](u32 l) { return F::Store(O::Of(F::Load(a[l]))); };
-  if constexpr (O::kSlow) {
-    return EachSlow<R>(w, op, f);
-  } else {
-    return Each<R>(w, op, f);
-  }
-}
-
-template <class F, class O>
-const Op* RunUnaryRounded(Warp& w, const Op* op) {
-  const RoundingScope scope(static_cast<Rounding>(op->aux2));
-  return RunUnary<F, O>(w, op);
-}
-
-template <class F, class O>
-const Op* RunUnary16x2(Warp& w, const Op* op) {
-  const u32* a = Reg<u32>(w, op->a);
-  return EachSlow<u32>(w, op, [=](u32 l) {
-    const u32 low = F::Store(O::Of(F::Load(static_cast<u16>(a[l]))));
-    const u32 high = F::Store(O::Of(F::Load(static_cast<u16>(a[l] >> 16))));
-    return low | (high << 16);
-  });
-}
-
-struct Rcp64 {
-  OPTIML_INLINE double Of(double x) { return 1.0 / x; }
-};
-struct Sqrt64 {
-  OPTIML_INLINE double Of(double x) { return __builtin_sqrt(x); }
-};
-// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at and give only the upper word (PTX ISA): the
-// lower one is zero.
-struct RcpApprox64 {
-  OPTIML_INLINE double Of(double x) {
-    const double in = Bits<double>(Bits<u64>(x) & 0xffffffff00000000ULL);
-    const double flushed = __builtin_fabs(in) < 0x1p-1022 ? __builtin_copysign(0.0, in) : in;
-    const double r = 1.0 / flushed;
-    const double out = Bits<double>(Bits<u64>(r) & 0xffffffff00000000ULL);
-    return __builtin_fabs(out) < 0x1p-1022 ? __builtin_copysign(0.0, out) : out;
-  }
-};
-struct Rsqrt64 {
-  OPTIML_INLINE double Of(double x) { return 1.0 / __builtin_sqrt(x); }
-};
-struct RsqrtApprox64 {
-  OPTIML_INLINE double Of(double x) {
-    const double in = Bits<double>(Bits<u64>(x) & 0xffffffff00000000ULL);
-    return Bits<double>(Bits<u64>(1.0 / __builtin_sqrt(in)) & 0xffffffff00000000ULL);
-  }
-};
-
-template <class O>
-const Op* RunUnary64(Warp& w, const Op* op) {
-  const double* a = Reg<double>(w, op->a);
-  const RoundingScope scope(static_cast<Rounding>(op->aux2));
-  return Each<double>(w, op, [=](u32 l) { return O::Of(a[l]); });
-}
-
-template <class F>
-const Op* RunTestp(Warp& w, const Op* op) {
-  using R = typename F::Reg;
-  const R* a = Reg<R>(w, op->a);
-  constexpr bool kDouble = sizeof(R) == 8;
-  u32 mask = 0;
-  for (u32 l = 0; l < kLanes; ++l) {
-    const double x = static_cast<double>(a[l]);
-    const double magnitude = __builtin_fabs(x);
-    const bool nan = x != x;
-    const bool infinite = magnitude == __builtin_inf();
-    const bool subnormal = magnitude > 0 && magnitude < (kDouble ? 0x1p-1022 : 0x1p-126);
-    bool holds = false;
-    switch (static_cast<TestKind>(op->aux2)) {
-      case TestKind::kFinite:
-        holds = !nan && !infinite;
-        break;
-      case TestKind::kInfinite:
-        holds = infinite;
-        break;
-      case TestKind::kNumber:
-        holds = !nan;
-        break;
-      case TestKind::kNotANumber:
-        holds = nan;
-        break;
-      case TestKind::kNormal:
-        holds = !nan && !infinite && !subnormal && magnitude > 0;
-        break;
-      case TestKind::kSubnormal:
-        holds = subnormal;
-        break;
-    }
-    mask |= holds ? 1u << l : 0u;
-  }
-  WritePred(w, op->d, mask);
-  return op + 1;
-}
-
-template <Compare kCompare, class N>
-OPTIML_INLINE bool Holds(N a, N b) {
-  switch (kCompare) {
-    case Compare::kEq:
-      return a == b;
-    case Compare::kNe:
-      return a < b || a > b;
-    case Compare::kLt:
-      return a < b;
-    case Compare::kLe:
-      return a <= b;
-    case Compare::kGt:
-      return a > b;
-    case Compare::kGe:
-      return a >= b;
-    case Compare::kEqu:
-      return !(a < b || a > b);
-    case Compare::kNeu:
-      return a != b;
-    case Compare::kLtu:
-      return !(a >= b);
-    case Compare::kLeu:
-      return !(a > b);
-    case Compare::kGtu:
-      return !(a <= b);
-    case Compare::kGeu:
-      return !(a < b);
-    case Compare::kNum:
-      return a == a && b == b;
-    default:
-      return a != a || b != b;
-  }
-}
-
-OPTIML_INLINE u32 Combine(Warp& w, const Op* op, u32 mask) {
-  const auto bool_op = static_cast<BoolOp>(op->aux & 7);
-  if (bool_op == BoolOp::kNone) {
-    return mask;
-  }
-  const u32 c = (op->aux & 8) != 0 ? ~Pred(w, op->c) : Pred(w, op->c);
-  return bool_op == BoolOp::kAnd ? mask & c : bool_op == BoolOp::kOr ? mask | c : mask ^ c;
-}
-
-template <class F, Compare kCompare>
-OPTIML_INLINE u32 CompareMask(Warp& w, const Op* op) {
-  using R = typename F::Reg;
-  const R* a = Reg<R>(w, op->a);
-  const R* b = Reg<R>(w, op->b);
-  u32 mask = 0;
-  OPTIML_LANES {
-    mask |= Holds<kCompare>(F::Load(a[l]), F::Load(b[l])) ? 1u << l : 0u;
-  }
-  return mask;
-}
-
-template <class F, Compare kCompare>
-struct SetpFloat {
-  static const Op* Run(Warp& w, const Op* op) {
-    const u32 mask = CompareMask<F, kCompare>(w, op);
-    if ((op->aux & 16) != 0) {
-      WritePred(w, op->d2, Combine(w, op, ~mask));
-    }
-    WritePred(w, op->d, Combine(w, op, mask));
-    return op + 1;
-  }
-};
-
-// aux2: the bits of "true"; aux & 32: the result has 16 bits.
-template <class F, Compare kCompare>
-struct SetFloat {
-  static const Op* Run(Warp& w, const Op* op) {
-    const u32 mask = Combine(w, op, CompareMask<F, kCompare>(w, op));
-    const u32 yes = op->aux2;
-    if ((op->aux & 32) != 0) {
-      return Each<u16>(w, op, [=](u32 l) { return static_cast<u16>((mask >> l) & 1 ? yes : 0); });
-    }
-    return Each<u32>(w, op, [=](u32 l) { return (mask >> l) & 1 ? yes : 0; });
-  }
-};
-
-// Packed comparisons: setp writes two predicates (aux2 0), set a pair of 16-bit values (aux2: the
-// bits of "true").
-template <class F, Compare kCompare>
-struct ComparePair {
-  static const Op* Run(Warp& w, const Op* op) {
-    const u32* a = Reg<u32>(w, op->a);
-    const u32* b = Reg<u32>(w, op->b);
-    u32 low = 0;
-    u32 high = 0;
-    OPTIML_LANES {
-      low |= Holds<kCompare>(F::Load(static_cast<u16>(a[l])), F::Load(static_cast<u16>(b[l])))
-                 ? 1u << l
-                 : 0u;
-      high |= Holds<kCompare>(F::Load(static_cast<u16>(a[l] >> 16)),
-                              F::Load(static_cast<u16>(b[l] >> 16)))
-                  ? 1u << l
-                  : 0u;
-    }
-    if (op->aux2 == 0) {
-      low = Combine(w, op, low);
-      high = Combine(w, op, high);
-      WritePred(w, op->d, low);
-      if ((op->aux & 16) != 0) {
-        WritePred(w, op->d2, high);
-      }
-      return op + 1;
-    }
-    const u32 yes = op->aux2;
-    return Each<u32>(w, op, [=](u32 l) {
-      return ((low >> l) & 1 ? yes : 0) | (((high >> l) & 1 ? yes : 0) << 16);
-    });
-  }
-};
-
-template <class F, template <class, Compare> class H>
-Handler ByCompare(Compare compare) {
-  switch (compare) {
-    case Compare::kEq:
-      return &H<F, Compare::kEq>::Run;
-    case Compare::kNe:
-      return &H<F, Compare::kNe>::Run;
-    case Compare::kLt:
-      return &H<F, Compare::kLt>::Run;
-    case Compare::kLe:
-      return &H<F, Compare::kLe>::Run;
-    case Compare::kGt:
-      return &H<F, Compare::kGt>::Run;
-    case Compare::kGe:
-      return &H<F, Compare::kGe>::Run;
-    case Compare::kEqu:
-      return &H<F, Compare::kEqu>::Run;
-    case Compare::kNeu:
-      return &H<F, Compare::kNeu>::Run;
-    case Compare::kLtu:
-      return &H<F, Compare::kLtu>::Run;
-    case Compare::kLeu:
-      return &H<F, Compare::kLeu>::Run;
-    case Compare::kGtu:
-      return &H<F, Compare::kGtu>::Run;
-    case Compare::kGeu:
-      return &H<F, Compare::kGeu>::Run;
-    case Compare::kNum:
-      return &H<F, Compare::kNum>::Run;
-    case Compare::kNan:
-      return &H<F, Compare::kNan>::Run;
-    default:
-      return nullptr;
-  }
-}
-
-bool Directed(Rounding r) {
-  return r == Rounding::kZero || r == Rounding::kDown || r == Rounding::kUp;
-}
-
 template <class O>
 Handler SelectBinary(const AluRequest& r) {
   const bool directed = Directed(r.rounding);
@@ -700,27 +334,6 @@ Handler SelectFma(const AluRequest& r) {
   }
 }
 
-template <class O>
-Handler SelectUnary(const AluRequest& r) {
-  switch (r.type) {
-    case Type::kF32:
-      if (Directed(r.rounding)) {
-        return r.ftz ? &RunUnaryRounded<F32Ftz, O> : &RunUnaryRounded<F32, O>;
-      }
-      return r.ftz ? &RunUnary<F32Ftz, O> : &RunUnary<F32, O>;
-    case Type::kF16:
-      return &RunUnary<F16, O>;
-    case Type::kBf16:
-      return &RunUnary<Bf16, O>;
-    case Type::kF16x2:
-      return &RunUnary16x2<F16, O>;
-    case Type::kBf16x2:
-      return &RunUnary16x2<Bf16, O>;
-    default:
-      return nullptr;
-  }
-}
-
 template <bool kNeg>
 Handler SelectSign(const AluRequest& r) {
   if (r.type == Type::kF32 && r.ftz) {
@@ -733,26 +346,6 @@ Handler SelectSign(const AluRequest& r) {
       return &RunSign<u32, kNeg>;
     default:
       return &RunSign<u64, kNeg>;
-  }
-}
-
-template <template <class, Compare> class H>
-Handler SelectCompare(const AluRequest& r, Type type) {
-  switch (type) {
-    case Type::kF32:
-      return r.ftz ? ByCompare<F32Ftz, H>(r.compare) : ByCompare<F32, H>(r.compare);
-    case Type::kF64:
-      return ByCompare<F64, H>(r.compare);
-    case Type::kF16:
-      return ByCompare<F16, H>(r.compare);
-    case Type::kBf16:
-      return ByCompare<Bf16, H>(r.compare);
-    case Type::kF16x2:
-      return ByCompare<F16, ComparePair>(r.compare);
-    case Type::kBf16x2:
-      return ByCompare<Bf16, ComparePair>(r.compare);
-    default:
-      return nullptr;
   }
 }
 
@@ -780,38 +373,12 @@ Handler SelectFloat(const AluRequest& r) {
       return SelectSign<false>(r);
     case AluOp::kCopysign:
       return r.type == Type::kF32 ? &RunCopysign<u32> : &RunCopysign<u64>;
-    case AluOp::kEx2:
-      return SelectUnary<Ex2>(r);
-    case AluOp::kLg2:
-      return r.type == Type::kF32 ? SelectUnary<Lg2>(r) : nullptr;
-    case AluOp::kSin:
-      return r.type == Type::kF32 ? SelectUnary<Sin>(r) : nullptr;
-    case AluOp::kCos:
-      return r.type == Type::kF32 ? SelectUnary<Cos>(r) : nullptr;
-    case AluOp::kTanh:
-      return SelectUnary<Tanh>(r);
-    case AluOp::kRcp:
-      if (r.type == Type::kF64) {
-        return r.approximate ? &RunUnary64<RcpApprox64> : &RunUnary64<Rcp64>;
-      }
-      return r.type == Type::kF32 ? SelectUnary<Rcp>(r) : nullptr;
-    case AluOp::kSqrt:
-      return r.type == Type::kF64   ? &RunUnary64<Sqrt64>
-             : r.type == Type::kF32 ? SelectUnary<Sqrt>(r)
-                                    : nullptr;
-    case AluOp::kRsqrt:
-      if (r.type == Type::kF64) {
-        return r.ftz ? &RunUnary64<RsqrtApprox64> : &RunUnary64<Rsqrt64>;
-      }
-      return r.type == Type::kF32 ? SelectUnary<Rsqrt>(r) : nullptr;
     case AluOp::kTestp:
-      return r.type == Type::kF32 ? &RunTestp<F32> : &RunTestp<F64>;
     case AluOp::kSetp:
-      return SelectCompare<SetpFloat>(r, r.type);
     case AluOp::kSet:
-      return SelectCompare<SetFloat>(r, r.source_type);
+      return SelectFloatCompare(r);
     default:
-      return nullptr;
+      return SelectFunction(r);
   }
 }
 

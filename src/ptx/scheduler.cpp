@@ -179,13 +179,34 @@ void Scheduler::Note(const BlockState& block) {
   }
 }
 
+// Takes more steps from the launch's budget. Returns where the warp goes on, or null when nothing
+// is left.
+const Op* Scheduler::Refill(Warp& warp) {
+  constexpr uint64_t kRefill = uint64_t{1} << 22;
+  const uint64_t limit = launch_.request->step_limit;
+  const uint64_t used = launch_.steps.fetch_add(kRefill);
+  if (limit != 0 && used >= limit) {
+    return nullptr;
+  }
+  const auto grant = static_cast<int64_t>(limit == 0 ? kRefill : std::min(kRefill, limit - used));
+  // The interrupted basic block has not run: what it took is given back, it will take it again.
+  worker_.steps_left += grant + static_cast<int64_t>(std::popcount(warp.active)) * warp.pc->aux;
+  worker_.clock_start += grant;
+  worker_.progress = true;
+  warp.slice += warp.pc->aux;
+  warp.stop = Stop::kNone;
+  return warp.pc;
+}
+
 bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
   warp.stop = Stop::kNone;
   warp.slice = worker_.cache ? kModelSlice : kLongSlice;
   const Op* op = warp.pc;
-  while (op != nullptr) {
-    op = op->run(warp, op);
-  }
+  do {
+    while (op != nullptr) {
+      op = op->run(warp, op);
+    }
+  } while (warp.stop == Stop::kStepLimit && (op = Refill(warp)) != nullptr);
   switch (warp.stop) {
     case Stop::kExited:
     case Stop::kBarrier:
@@ -194,23 +215,10 @@ bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
     case Stop::kYield:
       worker_.progress = worker_.progress || warp.slice < 0;
       return true;
-    case Stop::kStepLimit: {
-      // Take more from the launch's budget, or stop.
-      constexpr int64_t kRefill = int64_t{1} << 24;
-      if (launch_.request->step_limit == 0 ||
-          launch_.steps.fetch_add(static_cast<uint64_t>(kRefill)) < launch_.request->step_limit) {
-        // What the interrupted block had taken already is given back: it will take it again.
-        worker_.steps_left +=
-            kRefill + static_cast<int64_t>(std::popcount(warp.active)) * warp.pc->aux;
-        worker_.clock_start += kRefill;
-        worker_.progress = true;
-        warp.stop = Stop::kYield;
-        return true;
-      }
+    case Stop::kStepLimit:
       result_.end = WorkerEnd::kStepLimit;
       Note(block);
       return false;
-    }
     default:
       result_.end = WorkerEnd::kFault;
       return false;

@@ -29,6 +29,7 @@ class Scheduler {
   std::unique_ptr<BlockState> Start(uint64_t linear_id);
   // One turn for every warp. False when the launch must end.
   bool Round(BlockState& block);
+  const Op* Refill(Warp& warp);
   bool RunWarp(BlockState& block, Warp& warp);
   void CompleteBarriers(BlockState& block);
   void Synchronise(BlockState& block, uint32_t warps, bool all);

@@ -114,6 +114,12 @@ struct MemorySite {
   int32_t line_distance[64] = {};  // in bytes from the first lane's line
   uint8_t line_sectors[64] = {};
   CacheHint hints[64] = {};
+  // Neighbouring lanes' bytes joined, for checks of whole runs; built when the pattern holds a
+  // second time.
+  uint8_t run_count = 0;  // 0: not built
+  int32_t run_distance[kLanes] = {};
+  uint16_t run_bytes[kLanes] = {};
+  uint8_t run_lane[kLanes] = {};
   alignas(64) int32_t distance[kLanes] = {};
 };
 

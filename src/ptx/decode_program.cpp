@@ -1,0 +1,149 @@
+// A kernel with everything it can call: which shared variables it has and where, functions in turn,
+// pointers last.
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "ptx/decoder.h"
+
+namespace optiml::ptx {
+namespace {
+
+// Between shared variables, so that an index past one does not land in the next: a multiple of 32
+// banks, which leaves bank numbers as they are.
+constexpr uint32_t kSharedGuard = 256;
+
+uint32_t RoundUp(uint32_t value, uint32_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel) {
+  ProgramBuilder builder;
+  builder.module = &module;
+  builder.kernel = &kernel;
+  builder.handlers = &HandlersOfHost();
+  Program& program = builder.program;
+  builder.FunctionIndex(kernel);
+  // Shared variables of the module, of the kernel and of every function it may call.
+  std::set<const Function*> reachable{&kernel};
+  std::vector<const Function*> work{&kernel};
+  while (!work.empty()) {
+    const Function* function = work.back();
+    work.pop_back();
+    for (const Instruction& instruction : function->instructions) {
+      if (BaseOpcode(instruction.opcode) != "call") {
+        continue;
+      }
+      for (const Operand& operand : instruction.operands) {
+        const Function* callee =
+            operand.kind == OperandKind::kSymbol ? module.FindFunction(operand.text) : nullptr;
+        if (callee != nullptr && reachable.insert(callee).second) {
+          work.push_back(callee);
+        }
+      }
+    }
+  }
+  std::set<std::string> used;
+  uint32_t narrowest = 4;
+  for (const Function* function : reachable) {
+    for (const Instruction& instruction : function->instructions) {
+      const Opcode opcode = ParseOpcode(instruction.opcode);
+      if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||
+          opcode.base == "red") {
+        const Space space = SpaceOf(opcode);
+        if (space == Space::kShared || space == Space::kNone) {
+          narrowest = std::min(narrowest, std::max(TypeBytes(opcode.type()), 1u));
+          program.shared_strong = program.shared_strong || opcode.base == "atom" ||
+                                  opcode.base == "red" || opcode.Has("volatile") ||
+                                  opcode.Has("relaxed") || opcode.Has("acquire") ||
+                                  opcode.Has("release");
+        }
+      }
+      const auto visit = [&](const Operand& operand, const auto& self) -> void {
+        if (operand.kind == OperandKind::kSymbol) {
+          used.insert(operand.text);
+        }
+        for (const Operand& element : operand.elements) {
+          self(element, self);
+        }
+      };
+      for (const Operand& operand : instruction.operands) {
+        visit(operand, visit);
+      }
+    }
+  }
+  program.shared_granule = narrowest;
+  uint32_t end = 0;
+  std::vector<const Variable*> dynamic;
+  const auto lay_out = [&](const Variable& variable) {
+    if (variable.space != Space::kShared || builder.shared_offsets.contains(variable.name)) {
+      return;
+    }
+    if (variable.is_extern) {
+      if (used.contains(variable.name)) {
+        dynamic.push_back(&variable);
+      }
+      return;
+    }
+    if (!used.contains(variable.name)) {
+      return;
+    }
+    program.static_shared_bytes = (program.static_shared_bytes + variable.alignment - 1) /
+                                      variable.alignment * variable.alignment +
+                                  variable.bytes;
+    const uint32_t begin = RoundUp(end, std::max(variable.alignment, 128u));
+    builder.shared_offsets[variable.name] = begin;
+    program.shared.push_back({variable.name, begin, begin + static_cast<uint32_t>(variable.bytes),
+                              std::max(TypeBytes(variable.type), 1u), false});
+    end = begin + static_cast<uint32_t>(variable.bytes) + kSharedGuard;
+  };
+  for (const Variable& variable : module.variables) {
+    lay_out(variable);
+  }
+  for (const Function* function : reachable) {
+    for (const Variable& variable : function->variables) {
+      lay_out(variable);
+    }
+  }
+  program.dynamic_begin = RoundUp(end, 1024);
+  for (const Variable* variable : dynamic) {
+    builder.shared_offsets[variable->name] = program.dynamic_begin;
+    program.dynamic_name = variable->name;
+    program.dynamic_element_bytes = std::max(TypeBytes(variable->type), 1u);
+  }
+  for (size_t i = 0; i < builder.pending.size(); ++i) {
+    Decoder(builder, static_cast<int32_t>(i)).Decode();
+  }
+  for (const ProgramBuilder::Fixup& fixup : builder.fixups) {
+    if (fixup.target >= 0) {
+      program.ops[fixup.op].target = program.ops.data() + fixup.target;
+    }
+    program.ops[fixup.op].reconvergence =
+        fixup.reconvergence >= 0 ? program.ops.data() + fixup.reconvergence : nullptr;
+  }
+  for (const auto& table : builder.branch_tables) {
+    auto& targets = program.branch_tables.emplace_back();
+    for (const int64_t op : table) {
+      targets.push_back(program.ops.data() + op);
+    }
+  }
+  return std::make_shared<const Program>(std::move(builder.program));
+}
+
+std::shared_ptr<const Program> ProgramOf(const Module& module, const Function& kernel) {
+  Module::ProgramCache& cache = module.programs();
+  const std::lock_guard lock(cache.mutex);
+  for (const auto& [name, program] : cache.programs) {
+    if (name == kernel.name) {
+      return program;
+    }
+  }
+  auto program = DecodeProgram(module, kernel);
+  cache.programs.emplace_back(kernel.name, program);
+  return program;
+}
+
+}  // namespace optiml::ptx

@@ -1,0 +1,216 @@
+#ifndef OPTIML_PTX_MEMORY_CHECKS_H_
+#define OPTIML_PTX_MEMORY_CHECKS_H_
+
+// Checks and counts of a memory access: initialisation, races in shared memory, sectors and
+// wavefronts. See lanes.h on what may stand here.
+
+#include "ptx/access.h"
+#include "ptx/memory_lanes.h"
+
+namespace optiml::ptx::OPTIML_PTX_ISA {
+
+// Race tags of consecutive granules [begin, end) that belong to lanes first, first + 1, ... (per
+// granules a lane).
+template <SharedAccess kAccess>
+OPTIML_INLINE u32 TagRange(Warp& w, u32 begin, u32 end, u32 lane, u32 lane_shift, bool strong) {
+  ShadowMemory& shadow = *w.block->shadow;
+  const u32 warp = w.index;
+  const u32 floor = w.block->floor[warp] << 10;
+  const u32 mine = (shadow.stamp << 10) | (warp << 5);
+  u32* write = shadow.write.data();
+  u32* read = shadow.read.data();
+  u32* read2 = shadow.read2.data();
+  u32* strong_tags = shadow.strong.data();
+  u32 bad = 0;
+  const auto other = [=](u32 tag) __attribute__((always_inline)) {
+    return tag >= floor && ((tag >> 5) & 31) != warp ? 1u : 0u;
+  };
+  const u32 count = end - begin;
+  _Pragma("GCC ivdep") for (u32 i = 0; i < count; ++i) {
+    const u32 g = begin + i;
+    const u32 tag = mine | ((lane + (i >> lane_shift)) & 31);
+    bad |= other(write[g]);
+    if constexpr (kAccess == SharedAccess::kLoad) {
+      const u32 r = read[g];
+      const bool keep = other(r) != 0;
+      read2[g] = keep ? tag : read2[g];
+      read[g] = keep ? r : tag;
+    } else {
+      bad |= other(read[g]) | other(read2[g]);
+    }
+  }
+  if (strong && kAccess != SharedAccess::kStrong) {
+    for (u32 i = 0; i < count; ++i) {
+      bad |= other(strong_tags[begin + i]);
+    }
+  }
+  return bad;
+}
+
+template <SharedAccess kAccess>
+OPTIML_INLINE void WriteTags(Warp& w, const Op* op, u32 begin, u32 end, u32 lane, u32 lane_shift) {
+  ShadowMemory& shadow = *w.block->shadow;
+  const u32 mine = (shadow.stamp << 10) | (w.index << 5);
+  u32* tags = kAccess == SharedAccess::kStore ? shadow.write.data() : shadow.strong.data();
+  u32* instruction = kAccess == SharedAccess::kLoad ? shadow.read_instruction.data()
+                                                    : shadow.write_instruction.data();
+  const u32 count = end - begin;
+  const u32 which = op->instruction;
+  _Pragma("GCC ivdep") for (u32 i = 0; i < count; ++i) {
+    if constexpr (kAccess != SharedAccess::kLoad) {
+      tags[begin + i] = mine | ((lane + (i >> lane_shift)) & 31);
+    }
+    instruction[begin + i] = which;
+  }
+}
+
+template <SharedAccess kAccess>
+OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32 bytes,
+                           bool strong) {
+  const u32 shift = w.block->shadow->granule_shift;
+  const u32 begin = static_cast<u32>(lo >> shift);
+  const u32 end = static_cast<u32>((hi - 1) >> shift) + 1;
+  const u32 per_lane = bytes >> shift;
+  const u32 lane_shift = per_lane >= 4 ? 2 : per_lane == 2 ? 1 : 0;
+  const u32 bad = TagRange<kAccess>(w, begin, end, first, lane_shift, strong);
+  if (__builtin_expect(bad != 0, 0)) {
+    for (u32 i = begin; i < end; ++i) {
+      CheckRace(w, op, i, i + 1, (first + ((i - begin) >> lane_shift)) & 31, kAccess, false);
+    }
+  }
+  WriteTags<kAccess>(w, op, begin, end, first, lane_shift);
+}
+
+// The access in pieces [at, end) with the lane that begins each: one, the runs of a known pattern,
+// or lane by lane. Stops when f says so.
+template <class A, class F>
+OPTIML_INLINE void ForPieces(MemorySite& site, Shape shape, bool known, const Lanes& lanes,
+                             u32 size, u64 address, u64 lo, u64 hi, const A* addresses, s64 offset,
+                             F f) {
+  if (shape != Shape::kPattern) {
+    f(lo, hi, lanes.first);
+    return;
+  }
+  if (known) {
+    if (site.run_count == 0) {
+      BuildRuns(site, size);
+    }
+    for (u32 i = 0; i < site.run_count; ++i) {
+      const u64 at = address + static_cast<u64>(static_cast<s64>(site.run_distance[i]));
+      if (!f(at, at + site.run_bytes[i], u32{site.run_lane[i]})) {
+        return;
+      }
+    }
+    return;
+  }
+  for (u32 m = lanes.mask; m != 0; m &= m - 1) {
+    const u32 l = static_cast<u32>(__builtin_ctz(m));
+    const u64 at = static_cast<A>(addresses[l] + static_cast<A>(offset));
+    if (!f(at, at + size, l)) {
+      return;
+    }
+  }
+}
+
+// The first lane whose bytes are not all written.
+template <class A>
+static __attribute__((noinline)) void FindUninitialised(Warp& w, const Op* op, Space space,
+                                                        const u64* bitmap, u64 zero, u32 mask,
+                                                        u32 size, const A* addresses, s64 offset) {
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 l = static_cast<u32>(__builtin_ctz(m));
+    const u64 at = static_cast<A>(addresses[l] + static_cast<A>(offset));
+    if (!BitsSet(bitmap, at - zero, at - zero + size)) {
+      ReportUninitialised(w, op, space, l, at, size);
+      return;
+    }
+  }
+}
+
+// Checks and counts of one access. Out of line: one copy serves all widths.
+template <Space kSpace, bool kStore, class A>
+static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& site, Shape shape,
+                                             bool known, u32 size, const Lanes& lanes, u64 address,
+                                             u64 lo, u64 hi, const A* addresses, s64 offset) {
+  Worker& worker = *w.worker;
+  // Initialisation.
+  u64* bitmap = nullptr;
+  u64 zero = 0;
+  if constexpr (kSpace == Space::kGlobal) {
+    Allocation* allocation = site.allocation;
+    if (allocation->tracked && !allocation->fully_initialised && (kStore || worker.check_init)) {
+      bitmap = allocation->initialised.data();
+      zero = allocation->address;
+    }
+  } else if (worker.check_init) {
+    bitmap = w.block->shared_initialised.data();
+  }
+  if (bitmap != nullptr) {
+    bool written = true;
+    ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+              [&](u64 at, u64 end, u32) {
+                if constexpr (kStore) {
+                  SetBits(bitmap, at - zero, end - zero,
+                          kSpace == Space::kGlobal && worker.parallel);
+                } else {
+                  written = BitsSet(bitmap, at - zero, end - zero);
+                }
+                return written;
+              });
+    if (!written) {
+      FindUninitialised(w, op, kSpace, bitmap, zero, lanes.mask, size, addresses, offset);
+    }
+  }
+  // Races.
+  if constexpr (kSpace == Space::kShared) {
+    if (worker.check_races) {
+      const bool strong_access = (op->aux & 1) != 0;  // volatile, relaxed, acquire, release
+      const bool has_strong = !w.block->shadow->strong.empty();
+      ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                [&](u64 at, u64 end, u32 lane) {
+                  if (strong_access) {
+                    RaceRun<SharedAccess::kStrong>(w, op, at, end, lane, size, has_strong);
+                  } else {
+                    RaceRun<kStore ? SharedAccess::kStore : SharedAccess::kLoad>(
+                        w, op, at, end, lane, size, has_strong);
+                  }
+                  return true;
+                });
+    }
+  }
+  // Counters.
+  if (worker.count && (op->aux & 8) == 0) {
+    if constexpr (kSpace == Space::kGlobal) {
+      RequestCounts& counts = kStore ? worker.counters.global_store : worker.counters.global_load;
+      ++counts.requests;
+      counts.lane_bytes += lanes.count * size;
+      counts.sectors += shape != Shape::kPattern ? ((hi - 1) >> 5) - (lo >> 5) + 1
+                                                 : PatternSectors(worker, site, address, size);
+      if (worker.cache) {
+        const AccessShape access{size, lanes.mask, kStore, false};
+        if (shape != Shape::kPattern) {
+          CacheRange(worker, site, lo, hi, access);
+        } else {
+          CachePattern(worker, site, address, access);
+        }
+      }
+    } else {
+      SharedCounts& counts = kStore ? worker.counters.shared_store : worker.counters.shared_load;
+      ++counts.requests;
+      if (shape == Shape::kEqual) {
+        ++counts.wavefronts;
+      } else if (shape == Shape::kConsecutive) {
+        counts.wavefronts += size <= 4 ? 1 : ActivePhases(lanes.mask, size);
+      } else {
+        u32 ideal = 0;
+        const u32 wavefronts = PatternWavefronts(worker, site, address, size, ideal);
+        counts.wavefronts += wavefronts;
+        counts.conflicts += wavefronts - ideal;
+      }
+    }
+  }
+}
+
+}  // namespace optiml::ptx::OPTIML_PTX_ISA
+
+#endif  // OPTIML_PTX_MEMORY_CHECKS_H_

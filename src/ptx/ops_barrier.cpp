@@ -1,0 +1,88 @@
+// Barriers of a block.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ptx/access.h"
+#include "ptx/handlers.h"
+#include "ptx/launch_context.h"
+
+namespace optiml::ptx {
+namespace {
+
+const Op* Arrive(Warp& w, const Op* op, bool wait) {
+  const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  const uint32_t id = op->a != 0 ? RegisterAt<uint32_t>(w, op->a)[lane] : op->aux & 0xff;
+  const uint32_t threads = op->b != 0 ? RegisterAt<uint32_t>(w, op->b)[lane] : 0;
+  if (id >= 16) {
+    return Fault(w, op, lane, "trap", fmt::format("barrier {} does not exist (0 to 15)", id));
+  }
+  if (threads % kLanes != 0) {
+    return Fault(w, op, lane, "trap",
+                 fmt::format("barrier {} for {} threads, which is no multiple of 32", id, threads));
+  }
+  if (w.active != w.live && w.worker->launch->request->checks.divergent_barriers) {
+    Report(w, op, lane, "divergent barrier",
+           fmt::format("{} of {} threads of the warp reach the barrier; the others are elsewhere",
+                       std::popcount(w.active), std::popcount(w.live)));
+  }
+  ++w.worker->counters.barriers;
+  w.polls = 0;
+  Barrier& barrier = w.block->barriers[id];
+  if (!wait) {
+    ++barrier.arrivals;
+    barrier.expected_threads = threads;
+    w.block->arrived_only |= 1u << w.index;
+    w.worker->progress = true;
+    return op + 1;
+  }
+  w.barrier = static_cast<int32_t>(id);
+  w.barrier_threads = threads;
+  w.barrier_op = op;
+  w.stop = Stop::kBarrier;
+  w.pc = op + 1;
+  return nullptr;
+}
+
+}  // namespace
+
+const Op* BarrierSync(Warp& w, const Op* op) {
+  w.barrier_predicate = 0;
+  return Arrive(w, op, true);
+}
+
+const Op* BarrierArrive(Warp& w, const Op* op) {
+  return Arrive(w, op, false);
+}
+
+const Op* BarrierReduce(Warp& w, const Op* op) {
+  const uint32_t p = *RegisterAt<uint32_t>(w, op->c);
+  w.barrier_predicate = ((op->aux & 0x100) != 0 ? ~p : p) & w.active;
+  return Arrive(w, op, true);
+}
+
+void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants) {
+  const Op* op = w.barrier_op;
+  if (op->run != &BarrierReduce) {
+    return;
+  }
+  if (op->aux2 == 0) {
+    uint32_t* d = RegisterAt<uint32_t>(w, op->d);
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      d[l] = w.lanes[l] != 0 ? count : d[l];
+    }
+    return;
+  }
+  const bool holds = op->aux2 == 1 ? count == participants : count != 0;
+  uint32_t& d = *RegisterAt<uint32_t>(w, op->d);
+  d = holds ? d | w.active : d & ~w.active;
+}
+
+const Op* BarrierWarp(Warp&, const Op* op) {
+  return op + 1;
+}
+
+}  // namespace optiml::ptx
