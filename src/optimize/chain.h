@@ -1,0 +1,60 @@
+#ifndef OPTIML_OPTIMIZE_CHAIN_H_
+#define OPTIML_OPTIMIZE_CHAIN_H_
+
+// The chain of the best node, told edit by edit: which edits carry its gain.
+//
+//   leave one out   from the last edit to the first: where the chain without an edit is legal,
+//                   accepted and not slower, the edit is DROPPED; repeated until nothing is dropped
+//   KEEP, BRIDGE    of what is left: a BRIDGE is an edit after which the chain is slower than
+//   before
+//                   it (or is not accepted), and which a later edit needs; the others are KEEP
+//
+// Pure but for `evaluate`.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/edit.h"
+#include "core/evaluation.h"
+#include "device/device.h"
+#include "optimize/evaluate.h"
+#include "store/run_record.h"
+
+namespace optiml {
+
+// An edit must buy more than 1 % to stay: below that the time model's resolution ends, and a reader
+// of the patch would rather not have it.
+inline constexpr double kNegligibleGain = 1.01;
+
+// Whether `a` is slower than `b`: predicted times by more than kNegligibleGain; measured ones when
+// in addition their intervals do not overlap. REQUIRES: both are accepted.
+bool IsSlower(const Evaluation& a, const Evaluation& b);
+
+// Whether the gain of `best` over `root` may be kept, and the sentence that says why. Predicted
+// times: only above the device's stated error. Measured: only when the intervals at every shape
+// taken together exclude no gain.
+struct GainVerdict {
+  bool kept = false;
+  double gain = 1;  // root time / best time
+  std::string reason;
+};
+GainVerdict JudgeGain(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);
+
+struct ChainOutcome {
+  std::vector<ChainStep> steps;  // all edits in order, dropped ones included
+  CandidateOutcome best;         // what the edits that were not dropped make
+};
+
+using EvaluateChain = std::function<Result<CandidateOutcome>(std::span<const Edit>)>;
+
+// REQUIRES: the whole chain is accepted; `root` is the evaluation of the empty chain.
+Result<ChainOutcome> ReduceChain(const std::vector<Edit>& chain, const CandidateOutcome& root,
+                                 const EvaluateChain& evaluate);
+
+}  // namespace optiml
+
+#endif  // OPTIML_OPTIMIZE_CHAIN_H_

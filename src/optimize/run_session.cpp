@@ -1,0 +1,65 @@
+// RunSession: the session with its real engines.
+#include <utility>
+
+#include "base/file_system.h"
+#include "frontend/frontend.h"
+#include "optimize/engines.h"
+#include "optimize/interruptible_device.h"
+#include "optimize/session.h"
+#include "profile/diagnosis.h"
+
+namespace optiml {
+namespace {
+
+Result<std::shared_ptr<const ast::SourceUnit>> ParseRoot(const KernelTask& task, Builder& builder) {
+  OPTIML_ASSIGN(const ToolchainInfo toolchain, builder.Toolchain());
+  OPTIML_ASSIGN(ParseOutcome parsed,
+                ParseSource(task.source, {toolchain.include_directory.string()}));
+  if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
+    return Error(ErrorCode::kInvalidArgument, refusal->reason);
+  }
+  return std::make_shared<const ast::SourceUnit>(std::get<ast::SourceUnit>(std::move(parsed)));
+}
+
+rewrite::TargetLimits LimitsOf(const DeviceInfo& info) {
+  rewrite::TargetLimits limits;
+  limits.multiprocessors = info.multiprocessors;
+  limits.shared_bytes_per_block = info.shared_bytes_per_block_limit;
+  return limits;
+}
+
+Result<DeliveredReport> DeliverFromFile(const std::string& source,
+                                        const PreparedCandidate& candidate, const KernelTask& task,
+                                        Verifier& verifier, const DeviceInfo& info) {
+  OPTIML_ASSIGN(const TemporaryDirectory folder, TemporaryDirectory::Create("optiml-delivered-"));
+  const fs::path file = folder.path() / "best.cu";
+  OPTIML_TRY(WriteFileAtomically(file, source));
+  DeliveredOptions options;
+  options.nvcc = FindNvcc();
+  options.architecture = info.architecture;
+  return CheckDelivered(file, task, candidate, verifier, options);
+}
+
+}  // namespace
+
+Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
+                             const RunRecord& record) {
+  InterruptibleDevice device(*parts.device, parts.stop);
+  Engines engines;
+  OPTIML_ASSIGN(engines.verifier, MakeVerifier(*parts.task, *parts.builder, device, parts.reference,
+                                               options.verifier));
+  OPTIML_ASSIGN(const std::shared_ptr<const ast::SourceUnit> unit,
+                ParseRoot(*parts.task, *parts.builder));
+  engines.make_catalogue = [&parts, unit, limits = LimitsOf(device.Info())](
+                               const PreparedCandidate& root,
+                               const std::vector<std::string>& excluded_kernels) {
+    return rewrite::MakeCatalogue(*parts.task, *unit, root.timed_plans, limits, excluded_kernels);
+  };
+  engines.diagnose = Diagnose;
+  engines.deliver = [&](const std::string& source, const PreparedCandidate& candidate) {
+    return DeliverFromFile(source, candidate, *parts.task, *engines.verifier, device.Info());
+  };
+  return RunSessionWith(parts, engines, device, options, record);
+}
+
+}  // namespace optiml

@@ -1,0 +1,330 @@
+#ifndef OPTIML_OPTIMIZE_SCRIPTED_RUN_H_
+#define OPTIML_OPTIMIZE_SCRIPTED_RUN_H_
+
+// A whole run without compiler, emulator or disk, for tests of the session: sources are the names
+// of the edits joined by '+', and a script says what each costs and which are rejected.
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/fake_device.h"
+#include "optimize/engines.h"
+#include "optimize/session.h"
+#include "store/run_store.h"
+#include "store/serialise.h"
+
+namespace optiml {
+
+// What the world of a test looks like. Times are seconds, by source text.
+struct Script {
+  std::vector<std::string> edits = {"a", "b", "c"};  // offered everywhere, unless in the chain
+  std::function<double(const std::string& text)> time = [](const std::string&) { return 1e-3; };
+  std::set<std::string> rejected;               // texts that L1 rejects
+  std::set<std::string> illegal;                // texts that the catalogue refuses to make
+  std::map<std::string, std::string> same_ptx;  // text -> the text whose PTX it has
+  std::map<std::string, uint32_t> grid;         // text -> the grid it launches; 1 elsewhere
+  std::set<std::string> mismatch_lifts;         // kernels whose printed-back form is wrong
+  std::vector<std::string> kernels = {"k"};     // lifted
+  std::function<void()> on_verify = [] {};
+};
+
+inline std::string TextOf(std::span<const Edit> chain) {
+  std::string text;
+  for (const Edit& edit : chain) {
+    text += (text.empty() ? "" : "+") + edit.rewrite;
+  }
+  return text.empty() ? "root" : text;
+}
+
+inline Edit ScriptedEdit(const std::string& name) {
+  Edit edit;
+  edit.rewrite = name;
+  edit.summary = "does " + name;
+  edit.claim = {{"work", Direction::kDown}};
+  return edit;
+}
+
+class ScriptedCatalogue : public rewrite::Catalogue {
+ public:
+  ScriptedCatalogue(const Script& script, const std::vector<std::string>& excluded)
+      : script_(script) {
+    for (const std::string& kernel : script.kernels) {
+      const bool lifted = std::find(excluded.begin(), excluded.end(), kernel) == excluded.end();
+      reports_.push_back({kernel, lifted, lifted ? "a map" : "excluded"});
+    }
+  }
+  const std::vector<rewrite::LiftReport>& Lifted() const override { return reports_; }
+  std::vector<Edit> Propose(std::span<const Edit> chain, const Diagnosis*) const override {
+    std::vector<Edit> edits;
+    for (const std::string& name : script_.edits) {
+      const bool used = std::any_of(chain.begin(), chain.end(),
+                                    [&](const Edit& edit) { return edit.rewrite == name; });
+      if (!used) {
+        edits.push_back(ScriptedEdit(name));
+      }
+    }
+    return edits;
+  }
+  rewrite::ApplyOutcome Apply(std::span<const Edit> chain) const override {
+    const std::string text = TextOf(chain);
+    if (script_.illegal.contains(text)) {
+      return rewrite::ApplyRefusal{"not legal here"};
+    }
+    return KernelSource(text, "launch", "kernel.cu");
+  }
+  // "identity of k1,k2": the lifted kernels, by name.
+  rewrite::ApplyOutcome Identity() const override {
+    std::string text;
+    for (const rewrite::LiftReport& report : reports_) {
+      if (report.lifted) {
+        text += (text.empty() ? "identity of " : ",") + report.kernel;
+      }
+    }
+    if (text.empty()) {
+      return rewrite::ApplyRefusal{"nothing was lifted"};
+    }
+    return KernelSource(text, "launch", "kernel.cu");
+  }
+
+ private:
+  const Script& script_;
+  std::vector<rewrite::LiftReport> reports_;
+};
+
+class ScriptedVerifier : public Verifier {
+ public:
+  ScriptedVerifier(const Script& script, const KernelTask& task, Device& device)
+      : script_(script), task_(task), device_(device) {}
+
+  Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
+                                                             Evaluation& evaluation) override {
+    prepared.push_back(source.text());
+    PreparedCandidate candidate;
+    candidate.source = source;
+    const auto twin = script_.same_ptx.find(source.text());
+    candidate.artifact.ptx = twin == script_.same_ptx.end() ? source.text() : twin->second;
+    candidate.artifact.ptx_hash = ContentHash::Of(candidate.artifact.ptx);
+    evaluation.ptx_hash = candidate.artifact.ptx_hash;
+    for (size_t i = 0; i < task_.checked.size() + task_.timed.size(); ++i) {
+      LaunchPlan plan;
+      plan.buffers = {{"x", 0, 16, 0}, {"y", 1, 16, 0}};
+      KernelLaunch launch;
+      launch.kernel = "k";
+      const auto grid = script_.grid.find(source.text());
+      launch.grid.x = grid == script_.grid.end() ? 1 : grid->second;
+      plan.steps = {launch};
+      (i < task_.checked.size() ? candidate.checked_plans : candidate.timed_plans).push_back(plan);
+    }
+    return std::variant<PreparedCandidate, Rejection>(std::move(candidate));
+  }
+
+  Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override {
+    verified.push_back(candidate.source.text());
+    script_.on_verify();
+    RunRequest request;
+    request.artifact = &candidate.artifact;
+    request.plan = &candidate.checked_plans.front();
+    request.buffers.resize(2);
+    OPTIML_ASSIGN(const RunOutcome outcome, device_.Run(request));
+    evaluation.verify.emplace();
+    evaluation.verify->cases_run = 1;
+    if (script_.rejected.contains(candidate.source.text())) {
+      evaluation.outcome = Rejection{Stage::kL1, "y[0] is 1, expected 2"};
+    }
+    return {};
+  }
+
+  Result<std::vector<BatteryVerdict>> Battery() override {
+    ++batteries;
+    return std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]"}};
+  }
+
+  std::vector<std::string> DroppedCases() const override { return {"n=4, fill special: NaN"}; }
+
+  int batteries = 0;
+  std::vector<std::string> prepared;  // texts, in order
+  std::vector<std::string> verified;
+
+ private:
+  const Script& script_;
+  const KernelTask& task_;
+  Device& device_;
+};
+
+// Keeps a record in memory as the real store would; fails from the write numbered `fail_at` on.
+class MemoryStore : public RunStore {
+ public:
+  explicit MemoryStore(RunRecord header) : record(std::move(header)) {}
+  Result<RunRecord> Load() override { return record; }
+  Result<void> SaveBattery(const std::vector<BatteryRow>& rows) override {
+    return Write([&] { record.battery = rows; });
+  }
+  Result<void> SaveLifts(const std::vector<LiftRow>& rows) override {
+    return Write([&] { record.lifts = rows; });
+  }
+  Result<void> AppendExpansion(const ExpansionRecord& expansion) override {
+    return Write([&] { record.expansions.push_back(expansion); });
+  }
+  Result<void> AppendNode(const NodeRecord& node) override {
+    return Write([&] { record.nodes.push_back(node); });
+  }
+  Result<void> SaveResult(const RunResult& result) override {
+    return Write([&] { record.result = result; });
+  }
+  Result<void> SetState(RunState state, const std::string& failure) override {
+    return Write([&] {
+      record.state = state;
+      record.failure = failure;
+    });
+  }
+
+  RunRecord record;
+  int writes = 0;
+  int fail_at = -1;
+  std::function<void(int)> before_write = [](int) {};
+
+ private:
+  Result<void> Write(const std::function<void()>& change) {
+    before_write(writes);
+    if (fail_at >= 0 && writes >= fail_at) {
+      return Error(ErrorCode::kIo, "run.sqlite: cannot write: the disk is full");
+    }
+    ++writes;
+    change();
+    return {};
+  }
+};
+
+class ScriptedRun {
+ public:
+  explicit ScriptedRun(Script the_script) : script(std::move(the_script)) {
+    task.name = "scripted";
+    task.source = KernelSource("root", "launch", "kernel.cu");
+    ArgSpec x;
+    x.name = "x";
+    x.is_buffer = true;
+    x.dtype = DType::kF32;
+    x.shape = {SizeExpr(4)};
+    ArgSpec y = x;
+    y.name = "y";
+    y.role = ArgRole::kOut;
+    task.args = {x, y};
+    task.checked = {{{{"n", 4}}, 1}};
+    task.timed = {{{{"n", 8}}, 2}, {{{"n", 16}}, 3}};
+    task.hash = ContentHash::Of("task");
+    options.budget.candidates = 12;
+    device.on_time = [this](const RunRequest& request) -> Result<TimeOutcome> {
+      TimeOutcome outcome;
+      outcome.timing.median_s = script.time(request.artifact->ptx);
+      outcome.timing.low_s = 0.95 * outcome.timing.median_s;
+      outcome.timing.high_s = 1.05 * outcome.timing.median_s;
+      outcome.timing.kind =
+          device.info.capabilities.measures_time ? TimingKind::kMeasured : TimingKind::kPredicted;
+      outcome.profile.metrics["work"] = {1e6 * outcome.timing.median_s, "inst"};
+      return outcome;
+    };
+    device.on_run = [this](const RunRequest& request) -> Result<RunOutcome> {
+      RunOutcome outcome;
+      // The printed-back root writes something else when one of its kernels was lifted wrongly.
+      const std::string& text = request.artifact->ptx;
+      std::byte written{1};
+      for (const std::string& kernel : script.mismatch_lifts) {
+        if (text.starts_with("identity") && text.find(kernel) != std::string::npos) {
+          written = std::byte{2};
+        }
+      }
+      outcome.buffers = {std::vector<std::byte>(16, std::byte{0}),
+                         std::vector<std::byte>(16, written)};
+      return outcome;
+    };
+  }
+
+  RunRecord Header() const {
+    RunRecord record;
+    record.id = RunId{"scripted-1"};
+    record.task.name = task.name;
+    record.task.hash = task.hash.Hex();
+    record.task.source = task.source.text();
+    record.options = FormatSessionOptions(options);
+    return record;
+  }
+
+  // One process's part of the run: goes on from what the store holds.
+  Result<RunRecord> Go(RunStore& store) {
+    Engines engines;
+    auto made = std::make_unique<ScriptedVerifier>(script, task, device);
+    verifier = made.get();
+    engines.verifier = std::move(made);
+    engines.make_catalogue =
+        [this](const PreparedCandidate&,
+               const std::vector<std::string>& out) -> Result<std::unique_ptr<rewrite::Catalogue>> {
+      return std::unique_ptr<rewrite::Catalogue>(std::make_unique<ScriptedCatalogue>(script, out));
+    };
+    engines.diagnose = [](const Profile&, const Timing&, const DeviceInfo&,
+                          const std::vector<KernelResources>&) {
+      Diagnosis diagnosis;
+      diagnosis.bound = Bound::kMemory;
+      return diagnosis;
+    };
+    engines.deliver = [this](const std::string&,
+                             const PreparedCandidate& candidate) -> Result<DeliveredReport> {
+      DeliveredReport report;
+      report.nvcc = "nvcc not present";
+      OPTIML_TRY(verifier->Verify(candidate, report.evaluation));
+      return report;
+    };
+    SessionParts parts;
+    parts.task = &task;
+    parts.device = &device;
+    parts.clock = &clock;
+    parts.store = &store;
+    parts.stop = &stop;
+    parts.observer = [this](const Progress& step) { progress.push_back(step); };
+    OPTIML_ASSIGN(const RunRecord record, store.Load());
+    Result<RunRecord> result = RunSessionWith(parts, engines, device, options, record);
+    verified = verifier->verified;
+    batteries = verifier->batteries;
+    verifier = nullptr;
+    return result;
+  }
+
+  // The whole run in one go, in a store of its own.
+  Result<RunRecord> Go() {
+    MemoryStore store(Header());
+    return Go(store);
+  }
+
+  Script script;
+  KernelTask task;
+  FakeDevice device;
+  FakeClock clock;
+  std::atomic<bool> stop = false;
+  SessionOptions options;
+  std::vector<Progress> progress;
+  std::vector<std::string> verified;  // texts that the last part verified
+  int batteries = 0;                  // that the last part ran
+
+ private:
+  ScriptedVerifier* verifier = nullptr;
+};
+
+// The tree of a run as text: equal texts mean equal trees.
+inline std::string TreeText(const RunRecord& record) {
+  std::string text;
+  for (const NodeRecord& node : record.nodes) {
+    text += std::to_string(node.id) + "<-" + std::to_string(node.parent) + " " + node.source + " " +
+            FormatReward(node.reward) + " twin " + std::to_string(node.duplicate_of) + "\n";
+  }
+  return text;
+}
+
+}  // namespace optiml
+
+#endif  // OPTIML_OPTIMIZE_SCRIPTED_RUN_H_

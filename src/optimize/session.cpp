@@ -1,0 +1,375 @@
+#include "optimize/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "optimize/chain.h"
+#include "optimize/engines.h"
+#include "optimize/interruptible_device.h"
+#include "optimize/lift_check.h"
+#include "optimize/replay.h"
+#include "propose/rewrite_proposer.h"
+#include "score/scorer.h"
+
+namespace optiml {
+namespace {
+
+using Phase = Progress::Phase;
+
+class Session {
+ public:
+  Session(const SessionParts& parts, const Engines& engines, Device& device,
+          const SessionOptions& options, const RunRecord& record)
+      : parts_(parts),
+        engines_(engines),
+        device_(device),
+        options_(options),
+        record_(record),
+        watch_(*parts.clock),
+        evaluator_({parts.task, engines.verifier.get(), &device, parts.clock, engines.diagnose,
+                    parts.stop, options.verifier.first_seed}) {}
+
+  Result<void> Run() {
+    if (record_.task.hash != parts_.task->hash.Hex()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("the task {} has changed since the run {} began: start a new run",
+                               parts_.task->name, record_.id.value));
+    }
+    if (record_.result && candidates_done() >= options_.budget.candidates) {
+      // It may have been killed between the two last writes.
+      return record_.state == RunState::kFinished ? Result<void>()
+                                                  : parts_.store->SetState(RunState::kFinished, "");
+    }
+    OPTIML_TRY(parts_.store->SetState(RunState::kRunning, ""));
+    OPTIML_TRY(CheckTask());
+    OPTIML_TRY(EvaluateRoot());
+    OPTIML_TRY(MakeActions());
+    OPTIML_TRY(ContinueFromRecord());
+    OPTIML_ASSIGN(const std::string stop_reason, Search());
+    return Finish(stop_reason);
+  }
+
+ private:
+  // The loop. Everything that was told is in the store before the next question is asked.
+  Result<std::string> Search() {
+    live_begin_ = watch_.Elapsed();
+    while (true) {
+      if (const std::optional<std::string> reason = BudgetEnded()) {
+        return *reason;
+      }
+      OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
+      const Question question = search_.searcher->Ask();
+      if (std::holds_alternative<Exhausted>(question)) {
+        return std::string("exhausted");
+      }
+      if (const auto* needs = std::get_if<NeedEdits>(&question)) {
+        OPTIML_TRY(Expand(needs->node));
+        continue;
+      }
+      OPTIML_ASSIGN(const NodeRecord node, Try(std::get<Evaluate>(question)));
+      OPTIML_TRY(parts_.store->AppendNode(node));
+      search_.searcher->Tell(NodeId(node.id), OutcomeOf(node));
+      Add(node);
+    }
+  }
+
+  std::optional<std::string> BudgetEnded() const {
+    if (candidates_done() >= options_.budget.candidates) {
+      return "candidates";
+    }
+    if (options_.budget.wall_time && watch_.Elapsed() >= *options_.budget.wall_time) {
+      return "wall time";
+    }
+    return std::nullopt;
+  }
+
+  // Gives a node its edits.
+  Result<void> Expand(NodeId node) {
+    ExpansionRecord expansion{node.value, {}};
+    const std::vector<Edit> chain = ChainTo(record_.nodes, node.value);
+    const Evaluation& evaluation = record_.nodes[static_cast<size_t>(node.value)].evaluation;
+    OPTIML_ASSIGN(expansion.edits, RewriteProposer(*catalogue_).Propose({chain, &evaluation}));
+    OPTIML_TRY(parts_.store->AppendExpansion(expansion));
+    std::vector<double> priors;
+    for (const Edit& edit : expansion.edits) {
+      priors.push_back(edit.prior);
+    }
+    search_.searcher->SetEdits(node, priors);
+    search_.edits.emplace(node.value, std::move(expansion.edits));
+    return {};
+  }
+
+  // One candidate: apply, prepare, verify, time, profile, score.
+  Result<NodeRecord> Try(const Evaluate& question) {
+    const Stopwatch watch(*parts_.clock);
+    NodeRecord node;
+    node.id = question.child.value;
+    node.parent = question.parent.value;
+    node.edit = search_.edits.at(node.parent)[static_cast<size_t>(question.edit)];
+    std::vector<Edit> chain = ChainTo(record_.nodes, node.parent);
+    chain.push_back(node.edit);
+    OPTIML_ASSIGN(CandidateOutcome outcome,
+                  evaluator_.Evaluate(*catalogue_, chain, VariantId(node.id)));
+    node.source = std::move(outcome.source);
+    node.evaluation = std::move(outcome.evaluation);
+    node.variant = node.evaluation.variant;
+    node.duplicate_of = outcome.duplicate_of.value_or(-1);
+    node.reward = scorer_->Score(node.evaluation, node.edit,
+                                 record_.nodes[static_cast<size_t>(node.parent)].evaluation);
+    node.told_at = parts_.clock->WallTime();
+    node.wall_time = watch.Elapsed();
+    return node;
+  }
+
+  Result<void> CheckTask() {
+    if (!record_.battery.empty()) {
+      return {};
+    }
+    Report(Phase::kBattery, "");
+    OPTIML_ASSIGN(const std::vector<BatteryVerdict> verdicts, engines_.verifier->Battery());
+    for (const BatteryVerdict& verdict : verdicts) {
+      record_.battery.push_back({verdict.mutant, verdict.verdict, verdict.detail});
+    }
+    for (const std::string& dropped : engines_.verifier->DroppedCases()) {
+      record_.battery.push_back({"check", "left out", dropped});
+    }
+    return parts_.store->SaveBattery(record_.battery);
+  }
+
+  Result<void> EvaluateRoot() {
+    Report(Phase::kRoot, "");
+    if (!record_.nodes.empty()) {
+      return {};
+    }
+    const Stopwatch watch(*parts_.clock);
+    OPTIML_ASSIGN(CandidateOutcome outcome,
+                  evaluator_.EvaluateSource(parts_.task->source, VariantId(0)));
+    if (const Rejection* rejection = outcome.evaluation.rejection()) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{}: the task's own kernel is rejected at {}: {}", parts_.task->source.path(),
+                      StageName(rejection->stage), rejection->reason));
+    }
+    NodeRecord root;
+    root.variant = VariantId(0);
+    root.source = std::move(outcome.source);
+    root.reward = Scorer(ScoreOptionsOf(options_), outcome.evaluation).ScoreRoot();
+    root.evaluation = std::move(outcome.evaluation);
+    root.told_at = parts_.clock->WallTime();
+    root.wall_time = watch.Elapsed();
+    OPTIML_TRY(parts_.store->AppendNode(root));
+    record_.nodes.push_back(std::move(root));
+    return {};
+  }
+
+  // The catalogue, with what the lift check refused left out.
+  Result<void> MakeActions() {
+    Evaluation ignored;
+    OPTIML_ASSIGN(const auto prepared, engines_.verifier->Prepare(parts_.task->source, ignored));
+    if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
+      return Error(
+          ErrorCode::kInternal,
+          fmt::format("{}: the root was accepted before, now it is rejected at {}: {}",
+                      parts_.task->source.path(), StageName(rejection->stage), rejection->reason));
+    }
+    const auto& root = std::get<PreparedCandidate>(prepared);
+    OPTIML_ASSIGN(CheckedCatalogue checked,
+                  MakeCheckedCatalogue(*parts_.task, root, *engines_.verifier, device_,
+                                       [&](const std::vector<std::string>& excluded_kernels) {
+                                         return engines_.make_catalogue(root, excluded_kernels);
+                                       }));
+    catalogue_ = std::move(checked.catalogue);
+    return parts_.store->SaveLifts(checked.rows);
+  }
+
+  Result<void> ContinueFromRecord() {
+    OPTIML_ASSIGN(search_, ReplayNodes(record_, options_));
+    record_.expansions.clear();  // the search has them now
+    scorer_.emplace(ScoreOptionsOf(options_), record_.nodes[0].evaluation);
+    replayed_candidates_ = candidates_done();
+    for (NodeRecord& node : record_.nodes) {
+      Count(node);
+      node.source = std::string();  // it is in the store
+    }
+    return {};
+  }
+
+  void Add(const NodeRecord& node) {
+    record_.nodes.push_back(node);
+    record_.nodes.back().source = std::string();  // it is in the store
+    Count(node);
+    const Rejection* rejection = node.evaluation.rejection();
+    Report(Phase::kSearch,
+           rejection != nullptr
+               ? fmt::format("{}: rejected at {}: {}", node.edit.Label(),
+                             StageName(rejection->stage), rejection->reason)
+               : fmt::format(
+                     "{}: {:.2f} times as fast as the original", node.edit.Label(),
+                     record_.nodes[0].evaluation.TimeSeconds() / node.evaluation.TimeSeconds()));
+  }
+
+  void Count(const NodeRecord& node) {
+    if (node.duplicate_of < 0) {
+      evaluator_.Remember(node.evaluation, node.id);
+    }
+    accepted_ += node.id > 0 && node.evaluation.accepted() ? 1 : 0;
+  }
+
+  // The chain of the best node, the verdict on its gain, the check as delivered.
+  Result<void> Finish(const std::string& stop_reason) {
+    Report(Phase::kChain, "");
+    const Evaluation& root = record_.nodes[0].evaluation;
+    const int64_t best = BestNode(record_.nodes);
+    RunResult result;
+    result.root = root;
+    result.stop_reason = stop_reason;
+    if (best == 0) {
+      result.best = root;
+      result.best_source = parts_.task->source.text();
+      result.reason =
+          fmt::format("none of {} candidates was faster than the original ({} accepted)",
+                      candidates_done(), accepted_);
+    } else {
+      OPTIML_TRY(Judge(best, result));
+    }
+    result.finished_at = parts_.clock->WallTime();
+    OPTIML_TRY(parts_.store->SaveResult(result));
+    OPTIML_TRY(parts_.store->SetState(RunState::kFinished, ""));
+    Report(Phase::kDone, result.reason);
+    return {};
+  }
+
+  Result<void> Judge(int64_t best, RunResult& result) {
+    const CandidateOutcome root{*result.root, parts_.task->source.text(), std::nullopt};
+    OPTIML_ASSIGN(ChainOutcome chain,
+                  ReduceChain(ChainTo(record_.nodes, best), root,
+                              [this](std::span<const Edit> edits) { return Again(edits); }));
+    const GainVerdict verdict = JudgeGain(root.evaluation, chain.best.evaluation, device_.Info());
+    result.chain = std::move(chain.steps);
+    result.best = chain.best.evaluation;
+    result.gain = verdict.gain;
+    result.reason = verdict.reason;
+    result.improved = verdict.kept;
+    if (verdict.kept) {
+      OPTIML_TRY(Deliver(chain.best.source, result));
+    }
+    if (result.improved) {
+      result.best_source = std::move(chain.best.source);
+      return {};
+    }
+    result.best_source = root.source;
+    for (ChainStep& step : result.chain) {
+      step.mark = EditMark::kDropped;
+      step.note = "not kept: " + result.reason;
+    }
+    return {};
+  }
+
+  // A chain that need not be in the tree.
+  Result<CandidateOutcome> Again(std::span<const Edit> edits) {
+    Report(Phase::kChain, edits.empty() ? "" : edits.back().Label());
+    OPTIML_ASSIGN(CandidateOutcome outcome, evaluator_.Evaluate(*catalogue_, edits, VariantId()));
+    if (!outcome.evaluation.from_store) {
+      evaluator_.Remember(outcome.evaluation, std::nullopt);
+    }
+    return outcome;
+  }
+
+  // The very text that is handed over, without the memory of earlier answers.
+  Result<void> Deliver(const std::string& source, RunResult& result) {
+    Report(Phase::kDelivered, "");
+    const KernelSource best(source, parts_.task->source.entry(), parts_.task->source.path());
+    Evaluation ignored;
+    OPTIML_ASSIGN(const auto prepared, engines_.verifier->Prepare(best, ignored));
+    const auto* candidate = std::get_if<PreparedCandidate>(&prepared);
+    OPTIML_CHECK(candidate != nullptr, "the best candidate was prepared before");
+    OPTIML_ASSIGN(DeliveredReport report, engines_.deliver(source, *candidate));
+    if (const Rejection* rejection = report.evaluation.rejection()) {
+      result.improved = false;
+      result.reason =
+          fmt::format("the check of the file as delivered failed: {}", rejection->reason);
+    }
+    result.delivered = std::move(report.evaluation);
+    result.delivered_note = std::move(report.nvcc);
+    return {};
+  }
+
+  int candidates_done() const {
+    return static_cast<int>(std::max<size_t>(record_.nodes.size(), 1)) - 1;
+  }
+
+  void Report(Phase phase, const std::string& last) const {
+    if (!parts_.observer) {
+      return;
+    }
+    Progress progress;
+    progress.phase = phase;
+    progress.candidates_done = candidates_done();
+    progress.candidates_budget = options_.budget.candidates;
+    progress.accepted = accepted_;
+    progress.measured = device_.Info().capabilities.measures_time;
+    progress.last = last;
+    progress.elapsed = watch_.Elapsed();
+    if (!record_.nodes.empty()) {
+      const auto best = static_cast<size_t>(BestNode(record_.nodes));
+      progress.root_time_s = record_.nodes[0].evaluation.TimeSeconds();
+      progress.best_time_s = record_.nodes[best].evaluation.TimeSeconds();
+    }
+    const int live = candidates_done() - replayed_candidates_;
+    if (phase == Phase::kSearch && live > 0) {
+      Nanoseconds eta = (progress.elapsed - live_begin_) / live *
+                        std::max(0, options_.budget.candidates - candidates_done());
+      if (options_.budget.wall_time) {
+        eta = std::min<Nanoseconds>(
+            eta, std::max(Nanoseconds(0), *options_.budget.wall_time - progress.elapsed));
+      }
+      progress.eta = eta;
+    }
+    parts_.observer(progress);
+  }
+
+  const SessionParts& parts_;
+  const Engines& engines_;
+  Device& device_;
+  const SessionOptions& options_;
+  RunRecord record_;  // nodes without their sources, which are in the store
+  Stopwatch watch_;
+  CandidateEvaluator evaluator_;
+  std::unique_ptr<rewrite::Catalogue> catalogue_;
+  ReplayedSearch search_;
+  std::optional<Scorer> scorer_;
+  int accepted_ = 0;
+  int replayed_candidates_ = 0;
+  Nanoseconds live_begin_{0};
+};
+
+}  // namespace
+
+ScoreOptions ScoreOptionsOf(const SessionOptions& options) {
+  ScoreOptions score;
+  score.proxies = options.proxies;
+  score.judge = options.judge;
+  return score;
+}
+
+Result<RunRecord> RunSessionWith(const SessionParts& parts, const Engines& engines, Device& device,
+                                 const SessionOptions& options, const RunRecord& record) {
+  Session session(parts, engines, device, options, record);
+  Result<void> ended = session.Run();
+  if (ended) {
+    return parts.store->Load();
+  }
+  if (ended.error().code() == ErrorCode::kInterrupted) {
+    OPTIML_TRY(parts.store->SetState(RunState::kInterrupted, ""));
+    return parts.store->Load();
+  }
+  // The store may be what is broken: its own error, not this one, is what the user must see.
+  [[maybe_unused]] const bool noted =
+      parts.store->SetState(RunState::kFailed, ended.error().message()).has_value();
+  return std::move(ended).error();
+}
+
+}  // namespace optiml
