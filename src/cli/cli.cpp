@@ -50,6 +50,17 @@ std::vector<std::string> LongNames(const CLI::App& app) {
   return names;
 }
 
+// The first of the arguments that is among `words`, which CLI11 lists in an order of its own.
+std::string FirstOf(const std::vector<std::string>& arguments, const std::string& words) {
+  const std::string padded = " " + words + " ";
+  for (const std::string& argument : arguments) {
+    if (padded.find(" " + argument + " ") != std::string::npos) {
+      return argument;
+    }
+  }
+  return words.substr(0, words.find(' '));
+}
+
 // The message of a parse error in our own words and on one line, with the nearest name when a word
 // was not understood.
 std::string ParseMessage(const CLI::App& root, const CLI::ParseError& error,
@@ -65,8 +76,7 @@ std::string ParseMessage(const CLI::App& root, const CLI::ParseError& error,
     const bool given = !arguments.empty() && arguments.front().substr(0, 1) != "-";
     message = given ? fmt::format("no command \"{}\"", arguments.front()) : "no command is given";
   } else if (message.rfind(kUnexpectedOne, 0) == 0 || message.rfind(kUnexpectedMany, 0) == 0) {
-    const std::string words = message.substr(message.find(": ") + 2);
-    const std::string word = words.substr(0, words.find(' '));
+    const std::string word = FirstOf(arguments, message.substr(message.find(": ") + 2));
     const bool is_flag = word.substr(0, 1) == "-";
     std::vector<std::string> names = is_flag ? LongNames(*app) : std::vector<std::string>();
     if (app == &root && !is_flag) {

@@ -18,6 +18,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+int64_t Lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
 constexpr char kRun[] = "optiml-runs/copy-20000101-000000";
 
 TEST(Optimize, LeavesTheRunsFilesAndPrintsASummary) {
@@ -141,7 +145,7 @@ TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
   line.Write("noentry/task.toml", line.Read("copy/task.toml"));
   line.Write("noentry/kernel.cu", "__global__ void k() {}\nunparsable\n");
   std::string no_shape = line.Read("copy/task.toml");
-  no_shape.replace(no_shape.find(", shape = [\"n\"], role"), 16, "");
+  no_shape.replace(no_shape.find(", shape = [\"n\"], role"), 15, "");
   line.Write("noshape/task.toml", no_shape);
   line.Write("noshape/kernel.cu", line.Read("copy/kernel.cu"));
   std::string host = line.Read("copy/task.toml");
@@ -152,7 +156,7 @@ TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
   for (const BadInput& bad : std::vector<BadInput>{
            {"no such task", {"optimize", "nowhere"}, kExitBadUse, "nowhere"},
            {"launcher", {"optimize", "noentry"}, kExitBadUse, "kernel.cu:1: unparsable"},
-           {"no shape", {"optimize", "noshape"}, kExitBadUse, "task.toml:8"},
+           {"no shape", {"optimize", "noshape"}, kExitBadUse, "task.toml:10"},
            {"reference", {"optimize", "badref"}, kExitBadUse, "reference.cpp:4: expected a ';'"},
            {"device", {"optimize", "copy", "--device-description", "h100"}, kExitBadUse, "h100"},
            {"sizes", {"optimize", "copy", "--timed", "n="}, kExitBadUse, "--timed"},
@@ -165,7 +169,7 @@ TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
     EXPECT_EQ(line.Run(bad.arguments), bad.exit_code);
     EXPECT_THAT(line.err.str(), StartsWith("optiml: "));
     EXPECT_THAT(line.err.str(), HasSubstr(bad.message));
-    EXPECT_EQ(std::count(line.err.str().begin(), line.err.str().end(), '\n'), 1);
+    EXPECT_EQ(Lines(line.err.str()), 1);
     EXPECT_EQ(line.out.str(), "");
     EXPECT_FALSE(line.Exists("optiml-runs"));
   }
@@ -252,7 +256,7 @@ TEST(Report, CorruptStoreIsOneMessage) {
     const int exit_code = line.Run({command, "run"});
     EXPECT_TRUE(exit_code == kExitBadUse || exit_code == kExitEnvironment) << exit_code;
     EXPECT_THAT(line.err.str(), HasSubstr("run.sqlite"));
-    EXPECT_EQ(std::count(line.err.str().begin(), line.err.str().end(), '\n'), 1);
+    EXPECT_EQ(Lines(line.err.str()), 1);
   }
   EXPECT_EQ(line.Read("run/run.sqlite"), "this is no database");
 }

@@ -87,6 +87,7 @@ class FakeToolbox : public Toolbox {
       return Error(ErrorCode::kNotFound, "unknown device \"h100\" (known: h200)");
     }
     auto device = std::make_unique<FakeDevice>();
+    device->info.prediction_error_factor = 1.4;
     device->info.name = choice.description + " (emulated)";
     return std::unique_ptr<Device>(std::move(device));
   }

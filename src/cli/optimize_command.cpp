@@ -57,6 +57,7 @@ class OptimizeCommand : public Command {
     if (!exit_code && !HasNodes(folder)) {
       if (had_folder) {
         fs::remove(folder / kStoreName, ignored);
+        fs::remove(folder / kLockName, ignored);
       } else {
         fs::remove_all(folder, ignored);
         fs::remove(folder.parent_path(), ignored);  // only when it is empty: optiml-runs

@@ -17,6 +17,7 @@
 namespace optiml {
 
 inline constexpr char kStoreName[] = "run.sqlite";
+inline constexpr char kLockName[] = "run.sqlite.lock";  // store/run_store.cpp
 inline constexpr char kRunsFolder[] = "optiml-runs";
 
 // "./optiml-runs/softmax-20261129-192407", with "-2" ... behind it when that is there already; an

@@ -11,7 +11,11 @@ class CompletionCommand : public Command {
   explicit CompletionCommand(const CLI::App& root) : root_(root) {}
   std::string Name() const override { return "completion"; }
   std::string Summary() const override { return "print a completion script for a shell"; }
-  std::string Example() const override { return "Example\n  eval \"$(optiml completion bash)\""; }
+  std::string Example() const override {
+    return "Examples\n"
+           "  optiml completion zsh > ~/.zfunc/_optiml\n"
+           "  eval \"$(optiml completion bash)\"";
+  }
   void Declare(CLI::App& app) override {
     app.add_option("shell", shell_, "which shell")
         ->check(CLI::IsMember({"bash", "zsh", "fish"}))

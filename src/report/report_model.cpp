@@ -201,6 +201,9 @@ std::vector<std::string> Notes(const ReportModel& model) {
           delivered->verify->cases_run, delivered->verify->cases_run == 1 ? "" : "s",
           FormatPercent(delivered->verify->max_budget_ratio)));
     }
+    if (!run.result->delivered_note.empty()) {
+      notes.push_back(fmt::format("The file as delivered: {}.", run.result->delivered_note));
+    }
   }
   if (run.state == RunState::kInterrupted) {
     notes.push_back("The run was interrupted; it can be resumed.");
