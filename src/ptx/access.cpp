@@ -417,6 +417,10 @@ void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t 
   const uint32_t* known = &block.known[warp.index * kLanes];
   const auto conflicts = [&](uint32_t tag) {
     const uint32_t other = (tag >> 5) & 31;
+    if (other == warp.index && warp.worker->check_warp_races) {
+      return (tag & 31) != lane &&
+             (tag >> 10) >= std::max(warp.warp_floor, block.floor[warp.index]) && tag != 0;
+    }
     return other != warp.index && (tag >> 10) >= known[other] &&
            (tag >> 10) >= block.floor[warp.index] && tag != 0;
   };

@@ -1,7 +1,6 @@
 #include "ptx/cache_model.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 
 #include "base/check.h"
@@ -49,7 +48,7 @@ SectorCache::Outcome SectorCache::Access(uint64_t line, uint8_t sectors, bool al
         return {};
       }
       Outcome outcome;
-      outcome.evicted_dirty = static_cast<uint8_t>(std::popcount(oldest->dirty));
+      outcome.evicted_dirty = static_cast<uint8_t>(SectorCount(oldest->dirty));
       *oldest = Line{line + 1, ++clock_, sectors, write ? sectors : uint8_t{0}};
       hint = static_cast<CacheHint>(oldest - lines_.get());
       return outcome;
@@ -78,7 +77,7 @@ void SectorCache::Invalidate(uint64_t line, uint8_t sectors) {
 uint64_t SectorCache::DirtySectors() const {
   uint64_t count = 0;
   for (uint64_t i = 0; i < line_count_; ++i) {
-    count += static_cast<uint64_t>(std::popcount(lines_[i].dirty));
+    count += SectorCount(lines_[i].dirty);
   }
   return count;
 }
@@ -89,8 +88,8 @@ void L2Cache::Read(uint64_t line, uint8_t sectors, Counters& counters) {
     lock.lock();
   }
   const auto outcome = cache_.Access(line, sectors, true, false, hint_);
-  const auto asked = static_cast<uint64_t>(std::popcount(sectors));
-  const auto hits = static_cast<uint64_t>(std::popcount(outcome.hit));
+  const auto asked = SectorCount(sectors);
+  const auto hits = SectorCount(outcome.hit);
   counters.l2_sectors += asked;
   counters.l2_read_sectors += asked;
   counters.l2_hits += hits;
@@ -104,7 +103,7 @@ void L2Cache::Write(uint64_t line, uint8_t sectors, Counters& counters) {
     lock.lock();
   }
   const auto outcome = cache_.Access(line, sectors, true, true, hint_);
-  const auto asked = static_cast<uint64_t>(std::popcount(sectors));
+  const auto asked = SectorCount(sectors);
   counters.l2_sectors += asked;
   counters.l2_write_sectors += asked;
   // A write never waits for DRAM: L2 keeps byte masks. It counts as a hit, as
@@ -113,10 +112,25 @@ void L2Cache::Write(uint64_t line, uint8_t sectors, Counters& counters) {
   counters.dram_write_bytes += uint64_t{outcome.evicted_dirty} * kSectorBytes;
 }
 
+void L2Cache::Update(uint64_t line, uint8_t sectors, Counters& counters) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (shared_) {
+    lock.lock();
+  }
+  const auto outcome = cache_.Access(line, sectors, true, true, hint_);
+  const uint64_t asked = SectorCount(sectors);
+  const uint64_t hits = SectorCount(outcome.hit);
+  counters.l2_sectors += asked;
+  counters.l2_write_sectors += asked;
+  counters.l2_hits += hits;
+  counters.dram_read_bytes += (asked - hits) * kSectorBytes;
+  counters.dram_write_bytes += uint64_t{outcome.evicted_dirty} * kSectorBytes;
+}
+
 void L1Cache::LoadSlowly(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters) {
   const auto outcome = cache_.Access(line, sectors, true, false, hint);
-  counters.l1_load_sectors += static_cast<uint64_t>(std::popcount(sectors));
-  counters.l1_load_hits += static_cast<uint64_t>(std::popcount(outcome.hit));
+  counters.l1_load_sectors += SectorCount(sectors);
+  counters.l1_load_hits += SectorCount(outcome.hit);
   const auto missing = static_cast<uint8_t>(sectors & ~outcome.hit);
   if (missing != 0) {
     l2_->Read(line, missing, counters);
@@ -130,7 +144,7 @@ void L1Cache::Store(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& c
 
 void L1Cache::Atomic(uint64_t line, uint8_t sectors, Counters& counters) {
   cache_.Invalidate(line, sectors);
-  l2_->Write(line, sectors, counters);
+  l2_->Update(line, sectors, counters);
 }
 
 }  // namespace optiml::ptx

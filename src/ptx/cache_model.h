@@ -19,6 +19,11 @@ namespace optiml::ptx {
 inline constexpr uint32_t kLineBytes = 128;
 inline constexpr uint32_t kSectorBytes = 32;
 
+// Number of sectors in a mask of four.
+inline uint64_t SectorCount(uint8_t sectors) {
+  return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15;
+}
+
 // Where a line was found last: an index into the cache's lines. Wrong hints only cost a search.
 using CacheHint = uint32_t;
 
@@ -72,6 +77,8 @@ class L2Cache {
   L2Cache(uint64_t bytes, uint32_t ways) : cache_(bytes, ways) {}
   void Read(uint64_t line, uint8_t sectors, Counters& counters);
   void Write(uint64_t line, uint8_t sectors, Counters& counters);
+  // Reads what is not there, and writes.
+  void Update(uint64_t line, uint8_t sectors, Counters& counters);
   uint64_t DirtyBytes() const { return cache_.DirtySectors() * kSectorBytes; }
   void set_shared(bool shared) { shared_ = shared; }
 
@@ -98,9 +105,6 @@ class L1Cache {
   void Atomic(uint64_t line, uint8_t sectors, Counters& counters);
 
  private:
-  static uint64_t SectorCount(uint8_t sectors) {
-    return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15;
-  }
   void LoadSlowly(uint64_t line, uint8_t sectors, CacheHint& hint, Counters& counters);
 
   SectorCache cache_;

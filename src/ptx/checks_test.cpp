@@ -234,6 +234,17 @@ TEST(Races, NamedBarriersOrderTheirWarps) {
   EXPECT_FALSE(Execute(body + "256; ld.shared.u32 %r9, [%r21];", {128}, 128).clean());
 }
 
+TEST(Races, LanesOfOneWarpNeedAWarpBarrierWhenAsked) {
+  constexpr Checks kWarp{false, true, true, true};
+  const std::string store = "st.shared.u32 [%r20], %r1;";
+  const std::string load = "xor.b32 %r21, %r20, 4; ld.shared.u32 %r9, [%r21];";
+  ExpectClean(store + "bar.warp.sync -1;" + load, {32}, kWarp);
+  ExpectClean(store + "ld.shared.u32 %r9, [%r20];", {32}, kWarp);
+  ExpectClean(store + load, {32}, {false, true, false, true});
+  EXPECT_EQ(First(Execute(store + load, {32}, 64, kWarp)).kind, "race");
+  EXPECT_FALSE(Execute(store + "bar.warp.sync -1;" + load + store, {32}, 64, kWarp).clean());
+}
+
 TEST(Races, BytesOfOneWordMayBelongToDifferentThreads) {
   ExpectClean(
       "mov.u32 %r22, s; add.u32 %r22, %r22, %r4; cvt.u16.u32 %h1, %r4; st.shared.u8 [%r22], %h1;");

@@ -48,8 +48,11 @@ inline constexpr uint32_t kBranchPolls = 2;
 bool RotatePaths(Warp& w);
 // Back to the caller's frame: its registers, locals and results.
 void LeaveFrame(Warp& w, const Path& path);
-// Fills the special registers of the running function.
-void FillSpecials(Warp& w, const ProgramFunction& function);
+// Fills the special registers of the running function. `again`: this warp's registers hold those of
+// an earlier block, so that only what differs between blocks is written.
+void FillSpecials(Warp& w, const ProgramFunction& function, bool again = false);
+// Race check inside warps: what the lanes did so far is ordered before what follows.
+void SynchroniseWarp(Warp& w);
 
 // Between lanes (ops_warp.cpp).
 // shfl: a value, b lane, c clamp and mask, e member mask; d result, d2 predicate or 0; aux: 0 up, 1

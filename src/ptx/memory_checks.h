@@ -73,7 +73,7 @@ OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32
   const u32 per_lane = bytes >> shift;
   const u32 lane_shift = per_lane >= 4 ? 2 : per_lane == 2 ? 1 : 0;
   const u32 bad = TagRange<kAccess>(w, begin, end, first, lane_shift, strong);
-  if (__builtin_expect(bad != 0, 0)) {
+  if (__builtin_expect(bad != 0 || w.worker->check_warp_races, 0)) {
     for (u32 i = begin; i < end; ++i) {
       CheckRace(w, op, i, i + 1, (first + ((i - begin) >> lane_shift)) & 31, kAccess, false);
     }

@@ -81,7 +81,14 @@ void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants) {
   d = holds ? d | w.active : d & ~w.active;
 }
 
-const Op* BarrierWarp(Warp&, const Op* op) {
+void SynchroniseWarp(Warp& w) {
+  if (w.worker->check_warp_races && w.block->shadow != nullptr) {
+    w.warp_floor = ++w.block->shadow->stamp;
+  }
+}
+
+const Op* BarrierWarp(Warp& w, const Op* op) {
+  SynchroniseWarp(w);
   return op + 1;
 }
 

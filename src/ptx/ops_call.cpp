@@ -36,10 +36,16 @@ void LeaveFrame(Warp& w, const Path& path) {
   w.frame_live = path.saved_live;
 }
 
-void FillSpecials(Warp& w, const ProgramFunction& function) {
+void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
   const LaunchContext& launch = *w.worker->launch;
   const BlockState& block = *w.block;
   for (const SpecialUse& use : function.specials) {
+    const bool of_block =
+        (use.which >= SpecialRegister::kCtaidX && use.which <= SpecialRegister::kCtaidZ) ||
+        use.which == SpecialRegister::kSmId;
+    if (again && !of_block) {
+      continue;
+    }
     for (uint32_t l = 0; l < kLanes; ++l) {
       const uint32_t thread = w.index * kLanes + l;
       uint64_t value = 0;

@@ -84,7 +84,7 @@ const Op* EnterBlock(Warp& w, const Op* op) {
     return Yield(w, op);
   }
   Worker& worker = *w.worker;
-  const auto lanes = static_cast<uint32_t>(std::popcount(w.active));
+  const uint32_t lanes = w.active_count;
   worker.steps_left -= static_cast<int64_t>(lanes) * op->aux;
   w.slice -= op->aux;
   if (worker.steps_left < 0) {
@@ -110,11 +110,8 @@ const Op* Branch(Warp& w, const Op* op) {
   ++w.worker->counters.divergent_branches;
   const Op* meet = op->reconvergence;
   const Op* fall_pc = op + 1;
-  if (meet != w.reconvergence) {
+  if (meet != w.reconvergence && meet != nullptr) {
     w.stack.push_back({meet, w.reconvergence, w.active});
-    if (meet == nullptr) {
-      w.stack.pop_back();  // they meet at the end only
-    }
   }
   const Op* chosen = nullptr;
   uint32_t mask = 0;

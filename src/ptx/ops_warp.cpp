@@ -1,4 +1,5 @@
-// Exchanges between the lanes of a warp: shfl, vote, match, redux, activemask.
+// Exchanges between the lanes of a warp: shfl, vote, match, redux, activemask. The .sync forms
+// order the lanes' memory accesses for the race check inside warps.
 
 #include <bit>
 #include <cstring>
@@ -8,6 +9,7 @@
 namespace optiml::ptx {
 
 const Op* Shuffle(Warp& w, const Op* op) {
+  SynchroniseWarp(w);
   alignas(64) uint32_t a[kLanes];
   std::memcpy(a, RegisterAt<uint32_t>(w, op->a), sizeof(a));
   const uint32_t* b = RegisterAt<uint32_t>(w, op->b);
@@ -57,6 +59,7 @@ const Op* Shuffle(Warp& w, const Op* op) {
 }
 
 const Op* Vote(Warp& w, const Op* op) {
+  SynchroniseWarp(w);
   uint32_t p = *RegisterAt<uint32_t>(w, op->a);
   p = (op->aux & 8) != 0 ? ~p : p;
   p &= w.active;
@@ -84,6 +87,7 @@ const Op* ActiveMask(Warp& w, const Op* op) {
 }
 
 const Op* Match(Warp& w, const Op* op) {
+  SynchroniseWarp(w);
   uint64_t value[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) {
     value[l] =
@@ -112,6 +116,7 @@ const Op* Match(Warp& w, const Op* op) {
 }
 
 const Op* Reduce(Warp& w, const Op* op) {
+  SynchroniseWarp(w);
   const uint32_t* a = RegisterAt<uint32_t>(w, op->a);
   const auto first = static_cast<uint32_t>(std::countr_zero(w.active));
   uint32_t value = a[first];

@@ -71,7 +71,8 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
   const Program& program = *launch_.program;
   const ProgramFunction& kernel = program.functions[0];
   std::unique_ptr<BlockState> block;
-  if (!free_.empty()) {
+  const bool again = !free_.empty();
+  if (again) {
     block = std::move(free_.back());
     free_.pop_back();
   } else {
@@ -153,7 +154,8 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
     warp.stack.clear();
     warp.pc = program.ops.data() + kernel.first_op;
     std::fill(warp.local_initialised.begin(), warp.local_initialised.end(), 0);
-    FillSpecials(warp, kernel);
+    warp.warp_floor = 0;
+    FillSpecials(warp, kernel, again);
   }
   worker_.counters.warps_run += block->warp_count;
   worker_.counters.threads_run += block->threads;

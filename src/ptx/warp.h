@@ -68,6 +68,8 @@ struct Warp {
   uint32_t frame = 0;         // running function
   uint32_t frame_offset = 0;  // of its registers, from the start of the register file
   Stop stop = Stop::kNone;
+  uint32_t active_count = 0;        // lanes of the running path
+  uint32_t warp_floor = 0;          // race check: the stamp of its last warp-level synchronisation
   uint32_t saved_active = 0;        // while a predicated instruction runs
   const Op* poll_branch = nullptr;  // the backward branch that `polls` counts
   uint32_t poll_lanes = 0;          // lanes that took it last
@@ -89,6 +91,7 @@ struct Warp {
   uint8_t* registers() const { return const_cast<uint8_t*>(base[0]); }
   void SetActive(uint32_t mask) {
     active = mask;
+    active_count = static_cast<uint32_t>(__builtin_popcount(mask));
     for (uint32_t l = 0; l < kLanes; ++l) {
       lanes[l] = 0 - ((mask >> l) & 1);
     }
