@@ -20,9 +20,6 @@ OPTIML_DECLARE_ISA(plain)
 #ifdef OPTIML_PTX_HAS_avx2
 OPTIML_DECLARE_ISA(avx2)
 #endif
-#ifdef OPTIML_PTX_HAS_avx512
-OPTIML_DECLARE_ISA(avx512)
-#endif
 
 namespace {
 
@@ -37,12 +34,9 @@ constexpr HandlerTable kPlain = OPTIML_TABLE("x86-64", plain);
 #ifdef OPTIML_PTX_HAS_avx2
 constexpr HandlerTable kAvx2 = OPTIML_TABLE("x86-64-v3", avx2);
 #endif
-#ifdef OPTIML_PTX_HAS_avx512
-constexpr HandlerTable kAvx512 = OPTIML_TABLE("x86-64-v4", avx512);
-#endif
 
 struct Tables {
-  std::array<const HandlerTable*, 3> tables{};
+  std::array<const HandlerTable*, 2> tables{};
   size_t count = 0;
 
   Tables() {
@@ -50,21 +44,11 @@ struct Tables {
 #ifdef OPTIML_PTX_HAS_plain
     tables[count++] = &kPlain;
 #endif
-#if defined(OPTIML_PTX_HAS_avx2) || defined(OPTIML_PTX_HAS_avx512)
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("f16c");
-#endif
 #ifdef OPTIML_PTX_HAS_avx2
-    if (v3) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("f16c")) {
       tables[count++] = &kAvx2;
-    }
-#endif
-#ifdef OPTIML_PTX_HAS_avx512
-    if (v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512cd")) {
-      tables[count++] = &kAvx512;
     }
 #endif
     OPTIML_CHECK(count > 0, "the emulator was built for instruction sets that this machine lacks");

@@ -131,37 +131,6 @@ const Op* RunFma(Warp& w, const Op* op) {
 
 template <class F, bool kSat>
 const Op* RunFmaRounded(Warp& w, const Op* op) {
-#ifdef __AVX512F__
-  if constexpr (sizeof(typename F::Reg) == 4 && !kSat) {
-    const float* a = Reg<float>(w, op->a);
-    const float* b = Reg<float>(w, op->b);
-    const float* c = Reg<float>(w, op->c);
-    float* d = Reg<float>(w, op->d);
-    const auto mode = static_cast<Rounding>(op->aux2);
-    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff));
-    for (u32 h = 0; h < 32; h += 16) {
-      __m512 x;
-      if (mode == Rounding::kDown) {
-        x = _mm512_fmadd_round_ps(_mm512_load_ps(a + h), _mm512_load_ps(b + h),
-                                  _mm512_load_ps(c + h), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-      } else if (mode == Rounding::kUp) {
-        x = _mm512_fmadd_round_ps(_mm512_load_ps(a + h), _mm512_load_ps(b + h),
-                                  _mm512_load_ps(c + h), _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-      } else {
-        x = _mm512_fmadd_round_ps(_mm512_load_ps(a + h), _mm512_load_ps(b + h),
-                                  _mm512_load_ps(c + h), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-      }
-      if constexpr (__is_same(F, F32)) {
-        const __mmask16 invalid = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-        x = _mm512_mask_mov_ps(x, invalid, nan);
-        _mm512_mask_store_ps(d + h, static_cast<__mmask16>(w.active >> h), x);
-      }
-    }
-    if constexpr (__is_same(F, F32)) {
-      return op + 1;
-    }
-  }
-#endif
   const RoundingScope scope(static_cast<Rounding>(op->aux2));
   return RunFma<F, kSat>(w, op);
 }
