@@ -1,11 +1,14 @@
 #include "ptx/access.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 
 #include "ptx/launch_context.h"
 
@@ -267,12 +270,26 @@ std::string WhoText(const Warp& warp, uint32_t lane) {
                      thread / block.x % block.y, thread / block.x / block.y);
 }
 
+// "tile" for "_ZZ9transposeE4tile": shared variables of a function carry its name.
+static std::string ShortName(const std::string& name) {
+  // __cxa_demangle takes a bare "s" for the type short.
+  if (!name.starts_with("_Z")) {
+    return name;
+  }
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> demangled(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  const std::string text = status == 0 ? demangled.get() : name;
+  const size_t colons = text.rfind("::");
+  return colons == std::string::npos ? text : text.substr(colons + 2);
+}
+
 std::string SharedName(const Warp& warp, uint64_t address) {
   const SharedRegion* before = nullptr;
   for (const SharedRegion& region : *warp.worker->regions) {
     if (address >= region.begin && address < region.end) {
-      const uint64_t element = (address - region.begin) / region.element_bytes;
-      return fmt::format("{}[{}] in shared memory", region.name, element);
+      return fmt::format("byte {} of {} in shared memory", address - region.begin,
+                         ShortName(region.name));
     }
     if (address >= region.end && (before == nullptr || region.end > before->end)) {
       before = &region;
@@ -282,7 +299,7 @@ std::string SharedName(const Warp& warp, uint64_t address) {
     return fmt::format("shared address {:#x}, where nothing is", address);
   }
   return fmt::format("shared memory {} bytes past the end of {} ({} bytes)", address - before->end,
-                     before->name, before->end - before->begin);
+                     ShortName(before->name), before->end - before->begin);
 }
 
 void Report(Warp& warp, const Op* op, uint32_t lane, const std::string& kind,

@@ -79,7 +79,7 @@ const Op* Fault(Warp& warp, const Op* op, uint32_t lane, const std::string& kind
 
 // "block (1,0,0) thread (33,0,0)"
 std::string WhoText(const Warp& warp, uint32_t lane);
-// "s[12] (byte 48 of shared memory)"
+// "byte 48 of tile in shared memory" (PTX does not say how large the elements are)
 std::string SharedName(const Warp& warp, uint64_t address);
 
 }  // namespace optiml::ptx

@@ -166,7 +166,7 @@ TEST(Initialisation, UnwrittenGlobalBytesAreFound) {
 TEST(Initialisation, UnwrittenSharedAndLocalBytesAreFound) {
   ExpectClean("st.shared.u32 [%r20], %r1; ld.shared.u32 %r9, [%r20];");
   EXPECT_THAT(First(Execute("ld.shared.u32 %r9, [%r20];")).detail,
-              HasSubstr("s[0] in shared memory"));
+              HasSubstr("byte 0 of s in shared memory"));
   ExpectClean(".local .align 4 .b8 d[16]; st.local.u32 [d], %r1; ld.local.u32 %r9, [d];");
   EXPECT_EQ(
       First(Execute(".local .align 4 .b8 d[16]; st.local.u32 [d], %r1; ld.local.u32 %r9, [d+4];"))
@@ -176,14 +176,27 @@ TEST(Initialisation, UnwrittenSharedAndLocalBytesAreFound) {
   ExpectClean("ld.shared.u32 %r9, [%r20];", {64}, {});
 }
 
+TEST(Initialisation, ResultsOfCallsAreWritten) {
+  const std::string function =
+      ".func (.param .b32 out) f(.param .b32 n) { .reg .b32 %r1; ld.param.u32 %r1, [n]; "
+      "st.param.b32 "
+      "[out+0], %r1; ret; }\n";
+  const auto run = RunWords(
+      "{ .param .b32 a; .param .b32 r; st.param.b32 [a+0], %r1; call.uni (r), f, (a); ld.param.b32 "
+      "%r9, [r+0]; }",
+      {1}, {32}, 32, kAll, false, function);
+  EXPECT_TRUE(run.outcome.clean()) << run.outcome.message;
+}
+
 TEST(Races, ReadsOfAnotherWarpsStoreNeedABarrier) {
   const std::string exchange = "xor.b32 %r21, %r20, 128; ld.shared.u32 %r9, [%r21];";
   ExpectClean("st.shared.u32 [%r20], %r1; bar.sync 0;" + exchange);
   const LaunchOutcome outcome = Execute("st.shared.u32 [%r20], %r1;\n.loc 1 6 1\n" + exchange, {64},
                                         64, {false, true, false, true});
-  EXPECT_TRUE(HasFinding(outcome, "race", 6,
-                         "load of s[0] in shared memory is not ordered with a store by thread "
-                         "(0,0,0) at line 5"));
+  EXPECT_TRUE(
+      HasFinding(outcome, "race", 6,
+                 "load of byte 0 of s in shared memory is not ordered with a store by thread "
+                 "(0,0,0) at line 5"));
   EXPECT_TRUE(
       HasFinding(outcome, "race", 5, "is not ordered with a load by thread (0,0,0) at line 6"));
 }

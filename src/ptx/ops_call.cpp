@@ -16,6 +16,14 @@ namespace {
 // Bytes of registers or of local memory that recursion may use in one warp.
 constexpr uint64_t kMaxFrameBytes = uint64_t{64} << 20;
 
+// Initialisation check: these bytes of a lane's local memory were written.
+void MarkLocal(Warp& w, uint32_t lane, uint32_t at, uint32_t bytes) {
+  if (!w.local_initialised.empty() && bytes > 0) {
+    const uint64_t begin = uint64_t{lane} * w.local_stride + at;
+    SetBits(w.local_initialised.data(), begin, begin + bytes, false);
+  }
+}
+
 }  // namespace
 
 void LeaveFrame(Warp& w, const Path& path) {
@@ -27,6 +35,8 @@ void LeaveFrame(Warp& w, const Path& path) {
       uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
       std::memcpy(lane + path.saved_local + result.to, lane + w.local_base + result.from,
                   result.bytes);
+      MarkLocal(w, static_cast<uint32_t>(std::countr_zero(m)), path.saved_local + result.to,
+                result.bytes);
     }
   }
   w.base[0] = reinterpret_cast<const uint8_t*>(w.registers() - (w.frame_offset - path.saved_base));
@@ -160,6 +170,7 @@ const Op* CallBuiltin(Warp& w, const Op* op, const CallSite& site) {
     if (site.builtin == Builtin::kPrintf) {
       const int32_t result = Printf(w, op, lane, argument(lane, 0), argument(lane, 1));
       if (!site.results.empty()) {
+        MarkLocal(w, lane, w.local_base + site.results[0].to, sizeof(result));
         std::memcpy(w.local + size_t{lane} * w.local_stride + w.local_base + site.results[0].to,
                     &result, sizeof(result));
       }
@@ -219,12 +230,8 @@ const Op* Call(Warp& w, const Op* op) {
       uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
       std::memcpy(lane + new_local + argument.to, lane + w.local_base + argument.from,
                   argument.bytes);
-    }
-  }
-  if (!w.local_initialised.empty()) {
-    for (uint32_t m = w.active; m != 0; m &= m - 1) {
-      const uint64_t at = static_cast<uint64_t>(std::countr_zero(m)) * w.local_stride + new_local;
-      SetBits(w.local_initialised.data(), at, at + std::max(callee.local_bytes, 1u), false);
+      MarkLocal(w, static_cast<uint32_t>(std::countr_zero(m)),
+                static_cast<uint32_t>(new_local) + argument.to, argument.bytes);
     }
   }
   w.stack.push_back(back);
