@@ -32,8 +32,10 @@ TEST(Optimize, LeavesTheRunsFilesAndPrintsASummary) {
   }
   EXPECT_THAT(line.out.str(), HasSubstr("before     169.7 us predicted"));
   EXPECT_THAT(line.out.str(), HasSubstr("gain       6.32x (4.51x to 8.84x)"));
-  EXPECT_THAT(line.out.str(), HasSubstr("row_fold(block=256): give each row to a block"));
-  EXPECT_THAT(line.out.str(), Not(HasSubstr("unroll(factor=2):")));  // dropped
+  EXPECT_THAT(
+      line.out.str(),
+      HasSubstr("KEEP   3.87x  row_fold(block=256)\n                give each row to a block"));
+  EXPECT_THAT(line.out.str(), Not(HasSubstr("unroll(factor=2)")));  // dropped
   EXPECT_THAT(line.out.str(), HasSubstr(std::string(kRun) + "/report.html"));
   ASSERT_EQ(line.tools.session_options.size(), 1u);
   EXPECT_EQ(line.tools.session_options[0].search.seed, 7u);

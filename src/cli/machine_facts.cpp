@@ -14,18 +14,22 @@ namespace {
 // Where CUDA's installer puts nvcc when it is not on PATH.
 constexpr char kDefaultNvcc[] = "/usr/local/cuda/bin/nvcc";
 
-std::string FirstLineWithDigit(const std::string& text) {
+// The line that names a release (nvcc prints four lines), else the first one with a digit.
+std::string VersionLine(const std::string& text) {
+  std::string first;
   size_t begin = 0;
   while (begin < text.size()) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
-    if (line.find_first_of("0123456789") != std::string::npos &&
-        line.find("(c)") == std::string::npos) {
+    if (line.find("release") != std::string::npos) {
       return line;
+    }
+    if (first.empty() && line.find_first_of("0123456789") != std::string::npos) {
+      first = line;
     }
     begin = end + 1;
   }
-  return "";
+  return first;
 }
 
 ProgramFact FindFact(const std::string& name, const std::filesystem::path& fallback = {}) {
@@ -43,7 +47,7 @@ ProgramFact FindFact(const std::string& name, const std::filesystem::path& fallb
   request.argv = {fact.path.string(), "--version"};
   request.limits.wall_time = std::chrono::seconds(5);
   if (const auto outcome = RunProcess(request); outcome && outcome->succeeded()) {
-    fact.version = FirstLineWithDigit(outcome->standard_output);
+    fact.version = VersionLine(outcome->standard_output);
   }
   return fact;
 }

@@ -89,11 +89,16 @@ class ProfileCommand : public Command {
                  ? fmt::format(", from {} of the blocks\n",
                                FormatPercent(evaluation.profile->sampled_ratio))
                  : "\n";
+      std::string zeros;
       for (const MetricInfo& info : MetricTable()) {
-        if (const auto value = evaluation.profile->Get(info.id)) {
+        const auto value = evaluation.profile->Get(info.id);
+        if (value == 0.0) {
+          zeros += fmt::format("{}{}", zeros.empty() ? "" : ", ", info.title);
+        } else if (value) {
           out += fmt::format("  {:<28} {}\n", info.title, FormatQuantity(*value, info.unit));
         }
       }
+      out += zeros.empty() ? "" : fmt::format("  0: {}\n", zeros);
     }
     return out;
   }

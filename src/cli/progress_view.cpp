@@ -107,8 +107,8 @@ std::string PlainLine(const Progress& progress) {
 }
 
 void ProgressView::Show(const Progress& progress) {
-  if (quiet_) {
-    return;
+  if (quiet_ || progress.phase == Progress::Phase::kDone) {
+    return;  // the summary follows
   }
   if (env_.err_is_terminal) {
     *env_.err << "\r\x1b[K" << TerminalLine(progress, env_.width) << std::flush;

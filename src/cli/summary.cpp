@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/run_folder.h"
@@ -9,6 +12,23 @@
 
 namespace optiml {
 namespace {
+
+constexpr int kSentenceIndent = 16;  // below the edit's name
+
+std::string WrapText(const std::string& text, int indent, int width) {
+  const auto columns = static_cast<size_t>(std::clamp(width, 60, 110));
+  std::string out;
+  std::string line(static_cast<size_t>(indent), ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() + 1 + word.size() > columns) {
+      out += line + "\n";
+      line.assign(static_cast<size_t>(indent), ' ');
+    }
+    line += (line.back() == ' ' ? "" : " ") + word;
+  }
+  return out + line + "\n";
+}
 
 std::string Row(const std::string& name, const std::string& text) {
   return fmt::format("  {:<10} {}\n", name, text);
@@ -51,9 +71,9 @@ std::string RunSummary(const ReportModel& model, const std::filesystem::path& fo
     }
     out += headed ? "" : "\nkept edits\n";
     headed = true;
-    out += fmt::format("  {:<6} {:<8} {}: {}\n", EditMarkName(row.step->mark),
-                       row.gain ? FormatFactor(*row.gain) : "", row.step->edit.Label(),
-                       row.step->edit.summary);
+    out += fmt::format("  {:<6} {:<6} {}\n", EditMarkName(row.step->mark),
+                       row.gain ? FormatFactor(*row.gain) : "", row.step->edit.Label());
+    out += WrapText(row.step->edit.summary, kSentenceIndent, env.width);
   }
   const std::string shown = ShownPath(folder, env);
   if (!files.empty()) {
