@@ -314,7 +314,13 @@ SearchPlaces PlacesOf(const LibrarySearch& search, bool ask_python) {
   }
   if (!search.executable.empty()) {
     const fs::path prefix = search.executable.parent_path().parent_path();
-    AddVenv(prefix / ".venv", places);
+    // A build tree lies a few folders below the checkout whose .venv ./setup fills.
+    constexpr int kFoldersUp = 4;
+    fs::path folder = prefix;
+    for (int i = 0; i < kFoldersUp && folder != folder.parent_path(); ++i) {
+      AddVenv(folder / ".venv", places);
+      folder = folder.parent_path();
+    }
     AddVenv(prefix / "share/optiml/python", places);
   }
   if (const auto venv = search.environment("VIRTUAL_ENV")) {

@@ -8,7 +8,8 @@
 //   2. $CUDA_HOME, $CUDA_PATH, /usr/local/cuda;
 //   3. the dynamic loader's own path;
 //   4. wheels of PyPI in $OPTIML_PYTHON_SITE, in a virtual environment beside the executable
-//      (<exe>/../.venv), in <exe>/../share/optiml/python, in $VIRTUAL_ENV;
+//      (.venv in <exe>/.. or up to three folders above), in <exe>/../share/optiml/python, in
+//      $VIRTUAL_ENV;
 //   5. the site-packages that `python3` names.
 // CUDA headers are optional and searched in the same places.
 //

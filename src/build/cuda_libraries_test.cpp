@@ -14,6 +14,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 LibrarySearch SearchWith(std::map<std::string, std::string> environment) {
   LibrarySearch search;
@@ -46,6 +47,10 @@ TEST(PlacesOf, FindsWheelsBesideTheExecutableAndInTheNamedSite) {
   const auto places = PlacesOf(search, false);
   EXPECT_THAT(places.libraries, Contains(venv));
   EXPECT_THAT(places.libraries, Contains(site));
+  search.executable = root / "build/release/bin/optiml";
+  EXPECT_THAT(PlacesOf(search, false).libraries, Contains(venv)) << "of a build tree";
+  search.executable = root / "a/b/c/d/e/f/optiml";
+  EXPECT_THAT(PlacesOf(search, false).libraries, Not(Contains(venv)));
 }
 
 TEST(OpenCudaLibraries, NamesTheRemedyWhenThereIsNoLibrary) {
