@@ -105,7 +105,11 @@ void PrintError(CliEnv& env, std::string message) {
   while (!message.empty() && message.back() == '\n') {
     message.pop_back();
   }
-  *env.err << "optiml: " << message << "\n";
+  std::string line;
+  for (const char c : message) {
+    line += c == '\n' ? "; " : std::string(1, c);
+  }
+  *env.err << "optiml: " << line << "\n";
 }
 
 int Dispatch(Command& command, CliEnv& env, Toolbox& tools) {

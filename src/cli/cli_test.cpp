@@ -70,6 +70,13 @@ TEST(Cli, WrongUseIsOneLineOnStandardErrorAndExitTwo) {
   expect({"report", "a", "b"}, "one argument too many: \"b\"; see `optiml report --help`");
 }
 
+TEST(Cli, MessageOfSeveralLinesIsPrintedOnOne) {
+  CommandLine line;
+  line.tools.toolchain = Error(ErrorCode::kUnavailable, "first\nsecond\n");
+  EXPECT_EQ(line.Run({"optimize", "copy"}), kExitEnvironment);
+  EXPECT_EQ(line.err.str(), "optiml: first; second\n");
+}
+
 TEST(Cli, StandardOutputThatCannotBeWrittenIsAnError) {
   CommandLine line;
   struct FullDisk : std::streambuf {

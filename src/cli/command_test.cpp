@@ -322,6 +322,20 @@ TEST(Runs, ListsRunsAndNamesUnreadableOnes) {
   EXPECT_EQ(line.Run({"runs", "nowhere"}), kExitBadUse);
 }
 
+TEST(Runs, TellRunningFromKilled) {
+  CommandLine line;
+  RunRecord run = sample::UnfinishedRun();
+  ASSERT_TRUE(CreateDirectories(line.Path("optiml-runs/a")));
+  {
+    const auto store = RunStore::Create(line.Path("optiml-runs/a/run.sqlite"), run);
+    ASSERT_TRUE(store);
+    EXPECT_EQ(line.Run({"runs"}), kExitDone);
+    EXPECT_THAT(line.out.str(), HasSubstr(" running "));
+  }
+  EXPECT_EQ(line.Run({"runs"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr(" killed "));
+}
+
 TEST(Export, WritesEverythingOrNothing) {
   CommandLine line;
   ASSERT_EQ(line.Run({"optimize", "copy", "--out", "run"}), kExitDone);

@@ -32,6 +32,8 @@ void InstallHandlers() {
   sigaction(SIGTERM, &action, nullptr);
   // A reader that went away is an error of the stream, not a death.
   std::signal(SIGPIPE, SIG_IGN);
+  // So is a file that may not grow.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int TerminalWidth() {

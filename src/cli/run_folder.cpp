@@ -1,9 +1,13 @@
 #include "cli/run_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 
 #include "base/file_system.h"
 #include "report/report.h"
@@ -121,6 +125,16 @@ std::vector<fs::path> ListRunFolders(const fs::path& folder) {
   }
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+bool IsRunLocked(const fs::path& folder) {
+  const int fd = open((folder / kLockName).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return false;
+  }
+  const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return locked;
 }
 
 Result<RunRecord> LoadRun(const fs::path& folder) {

@@ -32,6 +32,9 @@ Result<std::filesystem::path> FindRunFolder(const std::string& name, const CliEn
 // Every folder with a store below `folder`, itself included, oldest first by name.
 std::vector<std::filesystem::path> ListRunFolders(const std::filesystem::path& folder);
 
+// Whether a process works on the run at this moment; one that was killed holds no lock.
+bool IsRunLocked(const std::filesystem::path& folder);
+
 // Reads a run without locking it.
 Result<RunRecord> LoadRun(const std::filesystem::path& folder);
 

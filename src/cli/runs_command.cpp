@@ -49,19 +49,22 @@ class RunsCommand : public Command {
         text += Row(ShownPath(each, env), "unreadable", "", "", "");
         continue;
       }
+      // A process that was killed leaves "running" behind.
+      const bool killed = run->state == RunState::kRunning && !IsRunLocked(each);
       const ReportModel model = MakeReportModel(*std::move(run));
+      const std::string state = killed ? "killed" : RunStateName(model.run->state);
       const size_t candidates = model.run->nodes.empty() ? 0 : model.run->nodes.size() - 1;
       json.push_back({{"folder", each.string()},
                       {"run", model.run->id.value},
-                      {"state", RunStateName(model.run->state)},
+                      {"state", state},
                       {"task", model.run->task.name},
                       {"candidates", candidates},
                       {"gain", model.gain ? nlohmann::ordered_json(model.gain->value)
                                           : nlohmann::ordered_json(nullptr)},
                       {"times_are", model.word},
                       {"started_at", model.run->environment.started_at}});
-      text += Row(ShownPath(each, env), RunStateName(model.run->state), std::to_string(candidates),
-                  GainText(model), model.run->environment.started_at);
+      text += Row(ShownPath(each, env), state, std::to_string(candidates), GainText(model),
+                  model.run->environment.started_at);
     }
     if (json_) {
       *env.out << json.dump(2) << "\n";

@@ -166,7 +166,7 @@ void AddChain(const ReportModel& model, std::string& out) {
       out += "<details><summary>Counters that moved</summary>" +
              MetricChangeTable(row.changes, "") + "</details>";
     }
-    if (step.mark != EditMark::kDropped) {
+    if (!row.diff.empty()) {
       out += "<details open><summary>Diff</summary>" + DiffTable(row.diff) + "</details>";
     }
     out += "</li>";

@@ -117,17 +117,21 @@ std::vector<ChainRow> MakeChain(const ReportModel& model) {
       row.gain_without = *step.time_without_s / *step.time_s;
     }
     if (step.mark != EditMark::kDropped) {
+      const Profile* profile = step.profile ? &*step.profile : nullptr;
       row.time_before_s = last_time;
       if (last_time && step.time_s) {
         row.gain = *last_time / *step.time_s;
       }
-      row.diff = DiffHunks(last_source, step.source);
-      const Profile* profile = step.profile ? &*step.profile : nullptr;
       row.changes = NotableChanges(last_profile, profile);
       row.claims = CheckClaims(step.edit.claim, last_profile, profile);
-      last_source = step.source;
-      last_time = step.time_s;
-      last_profile = profile;
+      // A bridge may have no time, counters or text of its own: the next edit is then compared with
+      // what was before it.
+      last_time = step.time_s ? step.time_s : last_time;
+      last_profile = profile != nullptr ? profile : last_profile;
+      if (!step.source.empty()) {
+        row.diff = DiffHunks(last_source, step.source);
+        last_source = step.source;
+      }
     }
     rows.push_back(std::move(row));
   }

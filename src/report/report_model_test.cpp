@@ -61,6 +61,19 @@ TEST(ReportModel, ChainDiffsSkipDroppedEdits) {
   EXPECT_NEAR(*model.chain[2].gain, 3.1e-4 / 1.9e-4, 1e-9);
 }
 
+TEST(ReportModel, EditAfterABridgeWithoutTimeIsComparedWithWhatWasBeforeIt) {
+  RunRecord run = sample::FinishedRun();
+  run.result->chain[0].mark = EditMark::kBridge;
+  run.result->chain[0].time_s.reset();
+  run.result->chain[0].profile.reset();
+  run.result->chain[0].source.clear();
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_FALSE(model.chain[0].gain);
+  EXPECT_TRUE(model.chain[0].diff.empty());
+  EXPECT_NEAR(*model.chain[2].gain, 1.2e-3 / 1.9e-4, 1e-9);
+  EXPECT_FALSE(model.chain[2].changes.empty());
+}
+
 TEST(ReportModel, ClaimsAreCheckedAgainstTheCounters) {
   const ReportModel model = MakeReportModel(sample::FinishedRun());
   const auto& claims = model.chain[0].claims;
