@@ -133,6 +133,7 @@ struct ExecPlan {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   SetLimit(RLIMIT_AS, request.limits.address_space_bytes);
   SetLimit(RLIMIT_FSIZE, request.limits.file_bytes);
   SetLimit(RLIMIT_CPU, request.limits.cpu_seconds);
