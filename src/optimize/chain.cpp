@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/check.h"
+#include "score/seconds_text.h"
 
 namespace optiml {
 namespace {
@@ -22,15 +24,6 @@ bool IsMeasured(const Evaluation& evaluation) {
   return evaluation.timings.front().kind == TimingKind::kMeasured;
 }
 
-// The edits of the chain that are still in it, by index.
-std::vector<Edit> Pick(const std::vector<Edit>& chain, const std::vector<size_t>& kept) {
-  std::vector<Edit> edits;
-  for (const size_t index : kept) {
-    edits.push_back(chain[index]);
-  }
-  return edits;
-}
-
 std::string WhyNot(const Evaluation& evaluation) {
   const Rejection& rejection = *evaluation.rejection();
   return fmt::format("{}: {}", StageName(rejection.stage), rejection.reason);
@@ -41,18 +34,23 @@ class Reducer {
  public:
   Reducer(const std::vector<Edit>& chain, const CandidateOutcome& root,
           const EvaluateChain& evaluate)
-      : chain_(chain), root_(root), evaluate_(evaluate) {}
-
-  Result<ChainOutcome> Run() {
-    for (size_t i = 0; i < chain_.size(); ++i) {
-      outcome_.steps.push_back({chain_[i], EditMark::kKeep, {}, {}, "", "", {}});
+      : root_(root), evaluate_(evaluate) {
+    for (size_t i = 0; i < chain.size(); ++i) {
+      outcome_.steps.push_back({chain[i], EditMark::kKeep, {}, {}, "", "", {}});
       kept_.push_back(i);
     }
+  }
+
+  Result<ChainOutcome> Run() {
     OPTIML_ASSIGN(outcome_.best, Of(kept_));
     OPTIML_CHECK(outcome_.best.evaluation.accepted(), "the chain of an accepted node is accepted");
+    OPTIML_TRY(CutTail());
     for (bool dropped = true; dropped;) {
-      OPTIML_ASSIGN(dropped, DropOnce());
+      OPTIML_ASSIGN(const bool one, DropOnce(1));
+      OPTIML_ASSIGN(const bool two, one ? Result<bool>(false) : DropOnce(2));
+      dropped = one || two;
     }
+    OPTIML_TRY(Reorder());
     OPTIML_TRY(TellPrefixes());
     return std::move(outcome_);
   }
@@ -62,37 +60,101 @@ class Reducer {
     if (kept.empty()) {
       return root_;
     }
-    return evaluate_(Pick(chain_, kept));
+    std::vector<Edit> edits;
+    for (const size_t index : kept) {
+      edits.push_back(outcome_.steps[index].edit);
+    }
+    return evaluate_(edits);
   }
 
-  // One pass from the last edit to the first; whether anything was dropped.
-  Result<bool> DropOnce() {
+  bool IsAsGood(const CandidateOutcome& other) const {
+    return other.evaluation.accepted() && !IsSlower(other.evaluation, outcome_.best.evaluation);
+  }
+
+  // Goes on with `shorter` in the place of the chain; what is missing in it was dropped.
+  void Accept(std::vector<size_t> shorter, CandidateOutcome outcome) {
+    const std::string note = fmt::format("no gain: the chain takes {} without it, {} with it",
+                                         SecondsText(outcome.evaluation.TimeSeconds()),
+                                         SecondsText(outcome_.best.evaluation.TimeSeconds()));
+    for (const size_t index : kept_) {
+      if (std::find(shorter.begin(), shorter.end(), index) == shorter.end()) {
+        ChainStep& step = outcome_.steps[index];
+        step.mark = EditMark::kDropped;
+        step.time_without_s = outcome.evaluation.TimeSeconds();
+        step.note = note;
+      }
+    }
+    kept_ = std::move(shorter);
+    outcome_.best = std::move(outcome);
+  }
+
+  // The prefixes are nodes of the tree: nothing is evaluated for this.
+  Result<void> CutTail() {
+    for (size_t size = 0; size < kept_.size(); ++size) {
+      std::vector<size_t> prefix(kept_.begin(), kept_.begin() + static_cast<long>(size));
+      OPTIML_ASSIGN(CandidateOutcome outcome, Of(prefix));
+      if (IsAsGood(outcome)) {
+        Accept(std::move(prefix), std::move(outcome));
+        break;
+      }
+    }
+    return {};
+  }
+
+  // One pass from the last edit to the first, leaving out `count` neighbours at a time; whether any
+  // were dropped.
+  Result<bool> DropOnce(size_t count) {
     bool any = false;
-    for (size_t position = kept_.size(); position-- > 0;) {
+    for (size_t end = kept_.size(); end >= count; --end) {
+      if (end > kept_.size()) {
+        continue;  // two were dropped: the chain is shorter now
+      }
       std::vector<size_t> shorter = kept_;
-      shorter.erase(shorter.begin() + static_cast<long>(position));
-      ChainStep& step = outcome_.steps[kept_[position]];
+      shorter.erase(shorter.begin() + static_cast<long>(end - count),
+                    shorter.begin() + static_cast<long>(end));
       OPTIML_ASSIGN(CandidateOutcome without, Of(shorter));
-      if (!without.evaluation.accepted()) {
-        step.time_without_s.reset();
-        step.note = "the chain needs it: without it " + WhyNot(without.evaluation);
-        continue;
+      if (IsAsGood(without)) {
+        Accept(std::move(shorter), std::move(without));
+        any = true;
+      } else if (count == 1) {
+        NoteNeeded(outcome_.steps[kept_[end - 1]], without.evaluation);
       }
-      const double time = outcome_.best.evaluation.TimeSeconds();
-      step.time_without_s = without.evaluation.TimeSeconds();
-      if (IsSlower(without.evaluation, outcome_.best.evaluation)) {
-        step.note = fmt::format("without it the chain takes {:.3g} times as long",
-                                *step.time_without_s / time);
-        continue;
-      }
-      step.mark = EditMark::kDropped;
-      step.note = fmt::format("no gain: the chain takes {:.4g} s without it, {:.4g} s with it",
-                              *step.time_without_s, time);
-      kept_ = std::move(shorter);
-      outcome_.best = std::move(without);
-      any = true;
     }
     return any;
+  }
+
+  void NoteNeeded(ChainStep& step, const Evaluation& without) const {
+    step.time_without_s.reset();
+    if (!without.accepted()) {
+      step.note = "the chain needs it: without it " + WhyNot(without);
+      return;
+    }
+    step.time_without_s = without.TimeSeconds();
+    step.note = fmt::format("without it the chain takes {:.3g} times as long",
+                            without.TimeSeconds() / outcome_.best.evaluation.TimeSeconds());
+  }
+
+  // Moves an edit that needs a later one behind it, where the result is as good.
+  Result<void> Reorder() {
+    std::vector<size_t> prefix;
+    for (size_t i = 0; i + 1 < kept_.size(); ++i) {
+      prefix.push_back(kept_[i]);
+      OPTIML_ASSIGN(const CandidateOutcome before, Of(prefix));
+      if (before.evaluation.accepted()) {
+        continue;
+      }
+      ChainStep& first = outcome_.steps[kept_[i]];
+      ChainStep& second = outcome_.steps[kept_[i + 1]];
+      std::swap(first, second);
+      OPTIML_ASSIGN(const CandidateOutcome moved, Of(prefix));
+      OPTIML_ASSIGN(CandidateOutcome whole, Of(kept_));
+      if (moved.evaluation.accepted() && IsAsGood(whole)) {
+        outcome_.best = std::move(whole);
+      } else {
+        std::swap(first, second);
+      }
+    }
+    return {};
   }
 
   // Time, text and counters after each edit that is left.
@@ -127,10 +189,9 @@ class Reducer {
     return {};
   }
 
-  const std::vector<Edit>& chain_;
   const CandidateOutcome& root_;
   const EvaluateChain& evaluate_;
-  std::vector<size_t> kept_;  // indices into chain_
+  std::vector<size_t> kept_;  // indices into outcome_.steps
   ChainOutcome outcome_;
 };
 

@@ -3,8 +3,13 @@
 
 // The chain of the best node, told edit by edit: which edits carry its gain.
 //
-//   leave one out   from the last edit to the first: where the chain without an edit is legal,
-//                   accepted and not slower, the edit is DROPPED; repeated until nothing is dropped
+//   shortest prefix what comes after the shortest prefix that is not slower than the whole is
+//   DROPPED leave one out   from the last edit to the first: where the chain without an edit, or
+//   without two
+//                   neighbours, is legal, accepted and not slower, they are DROPPED; repeated until
+//                   nothing is dropped
+//   order           an edit that is not accepted before the next one changes places with it where
+//                   that gives a chain that is accepted and not slower
 //   KEEP, BRIDGE    of what is left: a BRIDGE is an edit after which the chain is slower than
 //   before
 //                   it (or is not accepted), and which a later edit needs; the others are KEEP
@@ -45,7 +50,7 @@ struct GainVerdict {
 GainVerdict JudgeGain(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);
 
 struct ChainOutcome {
-  std::vector<ChainStep> steps;  // all edits in order, dropped ones included
+  std::vector<ChainStep> steps;  // all edits, dropped ones included
   CandidateOutcome best;         // what the edits that were not dropped make
 };
 

@@ -91,6 +91,35 @@ TEST(ReduceChain, DropsUntilNothingIsIdle) {
   EXPECT_EQ(outcome.best.source, "c");
 }
 
+TEST(ReduceChain, CutsATailThatBringsNothingTogether) {
+  // b costs 20 % and c wins it back: neither can go alone, both can.
+  const ChainOutcome outcome = Reduce("abc", [](const std::string& text) {
+    return text == "a" || text == "a+b+c" ? 0.5 : text == "a+b" ? 0.6 : text == "a+c" ? 0.0 : 1.0;
+  });
+  EXPECT_THAT(Marks(outcome), ElementsAre("a:KEEP", "b:DROPPED", "c:DROPPED"));
+  EXPECT_EQ(outcome.best.source, "a");
+}
+
+TEST(ReduceChain, DropsNeighboursThatBringNothingTogether) {
+  const ChainOutcome outcome = Reduce("abc", [](const std::string& text) {
+    return text == "c" || text == "a+b+c" ? 0.5 : text == "b+c" ? 0.7 : 1.0;
+  });
+  EXPECT_THAT(Marks(outcome), ElementsAre("a:DROPPED", "b:DROPPED", "c:KEEP"));
+}
+
+TEST(ReduceChain, MovesAnEditBehindTheOneThatItNeeds) {
+  // a is idle; b needs something before it, and the chain c+b is the same as b+c behind a.
+  const ChainOutcome outcome = Reduce("abc", [](const std::string& text) {
+    return text == "b"                                         ? 0.0
+           : text == "a+b+c" || text == "b+c" || text == "c+b" ? 0.3
+           : text == "c"                                       ? 0.5
+                                                               : 1.0;
+  });
+  EXPECT_THAT(Marks(outcome), ElementsAre("a:DROPPED", "c:KEEP", "b:KEEP"));
+  EXPECT_EQ(*outcome.steps[1].time_s, 0.5);
+  EXPECT_EQ(outcome.best.source, "c+b");
+}
+
 TEST(ReduceChain, AnEditThatALaterOneNeedsIsABridge) {
   const ChainOutcome outcome = Reduce("ab", [](const std::string& text) {
     return text == "a+b" ? 0.3 : text == "a" ? 1.4 : text == "b" ? 0.0 : 1.0;

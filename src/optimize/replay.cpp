@@ -66,14 +66,19 @@ Result<void> AnswerExpansion(const RunRecord& record, NodeId node, ReplayedSearc
   return {};
 }
 
-// The edits of the result's chain must be those that lead to the best node.
+// The edits of the result's chain must be those that lead to the best node, in whatever order.
 Result<void> CheckResult(const RunRecord& record, int64_t best) {
-  const std::vector<Edit> chain = ChainTo(record.nodes, best);
-  const std::vector<ChainStep>& steps = record.result->chain;
-  const bool equal = std::equal(
-      chain.begin(), chain.end(), steps.begin(), steps.end(),
-      [](const Edit& edit, const ChainStep& step) { return edit.Label() == step.edit.Label(); });
-  if (!equal) {
+  std::vector<std::string> edits;
+  for (const Edit& edit : ChainTo(record.nodes, best)) {
+    edits.push_back(edit.Label());
+  }
+  std::vector<std::string> steps;
+  for (const ChainStep& step : record.result->chain) {
+    steps.push_back(step.edit.Label());
+  }
+  std::sort(edits.begin(), edits.end());
+  std::sort(steps.begin(), steps.end());
+  if (edits != steps) {
     return Differs(best, "it is the best node, but the result's chain leads elsewhere");
   }
   return {};
@@ -96,11 +101,20 @@ std::vector<Edit> ChainTo(const std::vector<NodeRecord>& nodes, int64_t node) {
 }
 
 int64_t BestNode(const std::vector<NodeRecord>& nodes) {
+  std::vector<int> depths(nodes.size());
   const NodeRecord* best = &nodes.front();
-  for (const NodeRecord& node : nodes) {
-    if (node.evaluation.accepted() &&
-        node.evaluation.TimeSeconds() < best->evaluation.TimeSeconds()) {
+  int best_depth = 0;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    const NodeRecord& node = nodes[i];
+    depths[i] = depths[static_cast<size_t>(node.parent)] + 1;
+    if (!node.evaluation.accepted()) {
+      continue;
+    }
+    const double time = node.evaluation.TimeSeconds();
+    const double best_time = best->evaluation.TimeSeconds();
+    if (time < best_time || (time == best_time && depths[i] < best_depth)) {
       best = &node;
+      best_depth = depths[i];
     }
   }
   return best->id;

@@ -32,7 +32,8 @@ TellOutcome OutcomeOf(const NodeRecord& node);
 // The edits from the root to a node. `nodes` are in the order of their ids.
 std::vector<Edit> ChainTo(const std::vector<NodeRecord>& nodes, int64_t node);
 
-// The fastest accepted node, the oldest of equals. REQUIRES: the root is accepted and timed.
+// The fastest accepted node; of equals the one with the shortest chain, of those the oldest.
+// REQUIRES: the root is accepted and timed.
 int64_t BestNode(const std::vector<NodeRecord>& nodes);
 
 }  // namespace optiml

@@ -19,6 +19,9 @@ namespace {
 
 using Phase = Progress::Phase;
 
+// A tree of repetitions must end too.
+constexpr size_t kNodesPerCandidate = 4;
+
 class Session {
  public:
   Session(const SessionParts& parts, const Engines& engines, Device& device,
@@ -38,7 +41,7 @@ class Session {
                    fmt::format("the task {} has changed since the run {} began: start a new run",
                                parts_.task->name, record_.id.value));
     }
-    if (record_.result && candidates_done() >= options_.budget.candidates) {
+    if (record_.result && CandidatesUsedUp()) {
       // It may have been killed between the two last writes.
       return record_.state == RunState::kFinished ? Result<void>()
                                                   : parts_.store->SetState(RunState::kFinished, "");
@@ -77,7 +80,7 @@ class Session {
   }
 
   std::optional<std::string> BudgetEnded() const {
-    if (candidates_done() >= options_.budget.candidates) {
+    if (CandidatesUsedUp()) {
       return "candidates";
     }
     if (options_.budget.wall_time && watch_.Elapsed() >= *options_.budget.wall_time) {
@@ -297,8 +300,17 @@ class Session {
     return {};
   }
 
+  // Without the root and those that an earlier one answered for.
   int candidates_done() const {
-    return static_cast<int>(std::max<size_t>(record_.nodes.size(), 1)) - 1;
+    const auto own = std::count_if(record_.nodes.begin(), record_.nodes.end(),
+                                   [](const NodeRecord& node) { return node.duplicate_of < 0; });
+    return std::max(static_cast<int>(own), 1) - 1;
+  }
+
+  bool CandidatesUsedUp() const {
+    return candidates_done() >= options_.budget.candidates ||
+           record_.nodes.size() >
+               kNodesPerCandidate * static_cast<size_t>(options_.budget.candidates);
   }
 
   void Report(Phase phase, const std::string& last) const {

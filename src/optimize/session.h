@@ -29,7 +29,9 @@
 namespace optiml {
 
 struct Budget {
-  int candidates = 40;                            // evaluated nodes, the root not counted
+  // Candidates that were evaluated: neither the root nor those that an earlier one answers for. The
+  // nodes of the tree are at most four times as many.
+  int candidates = 40;
   std::optional<std::chrono::seconds> wall_time;  // of this process's part of the run
 };
 

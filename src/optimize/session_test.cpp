@@ -67,6 +67,28 @@ TEST(Session, EndsWhenTheCandidatesAreUsedUp) {
   EXPECT_EQ(record->result->stop_reason, "candidates");
 }
 
+TEST(Session, AnsweredCandidatesDoNotUseUpTheBudgetButEnd) {
+  Script script;
+  script.edits = {"a", "b", "c", "d"};
+  script.same_ptx = {{"b", "root"}, {"c", "root"}};
+  ScriptedRun run(script);
+  run.options.budget.candidates = 4;
+  const Result<RunRecord> record = run.Go();
+  ASSERT_TRUE(record);
+  const auto twins = std::count_if(record->nodes.begin(), record->nodes.end(),
+                                   [](const NodeRecord& node) { return node.duplicate_of >= 0; });
+  EXPECT_GT(twins, 0);
+  EXPECT_EQ(record->nodes.size(), 5U + static_cast<size_t>(twins));
+
+  for (const std::string text : {"a", "b", "c", "d"}) {
+    run.script.same_ptx[text] = "root";
+  }
+  const Result<RunRecord> all_twins = run.Go();
+  ASSERT_TRUE(all_twins);
+  EXPECT_EQ(all_twins->nodes.size(), 5U);
+  EXPECT_EQ(all_twins->result->stop_reason, "exhausted");
+}
+
 TEST(Session, EndsWhenTheWallTimeIsUsedUp) {
   Script script = AIsGood();
   FakeClock* clock = nullptr;

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "score/judge.h"
 #include "score/proxies.h"
+#include "score/seconds_text.h"
 
 namespace optiml {
 namespace {
@@ -89,8 +90,9 @@ RewardPart Scorer::TimePart(const Evaluation& candidate) const {
   const double speed_up = root_.TimeSeconds() / candidate.TimeSeconds();
   const double value = std::clamp(std::log(speed_up), -options_.time_clip, options_.time_clip);
   return {"time", options_.time_weight, value,
-          fmt::format("{} {:.4g} s against the root's {:.4g} s: {:.3g} times as fast",
-                      TimeWord(candidate), candidate.TimeSeconds(), root_.TimeSeconds(), speed_up)};
+          fmt::format("{} {} against the root's {}: {:.3g} times as fast", TimeWord(candidate),
+                      SecondsText(candidate.TimeSeconds()), SecondsText(root_.TimeSeconds()),
+                      speed_up)};
 }
 
 RewardPart Scorer::GuardrailPart(const Evaluation& candidate) const {

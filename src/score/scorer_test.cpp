@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "score/seconds_text.h"
+
 namespace optiml {
 namespace {
 
@@ -46,8 +48,7 @@ TEST(Scorer, TimeIsTheLogarithmOfTheSpeedUpAgainstTheRoot) {
   const Reward reward = scorer.Score(Timed(1e-3), Edit(), Timed(1e-6));
   EXPECT_NEAR(reward.total, std::log(2), 1e-12);
   ASSERT_EQ(reward.parts.size(), 1U);
-  EXPECT_EQ(reward.parts[0].reason,
-            "predicted 0.001 s against the root's 0.002 s: 2 times as fast");
+  EXPECT_EQ(reward.parts[0].reason, "predicted 1 ms against the root's 2 ms: 2 times as fast");
   EXPECT_NEAR(scorer.Score(Timed(4e-3), Edit(), root).total, -std::log(2), 1e-12);
   EXPECT_EQ(scorer.ScoreRoot().total, 0);
 }
@@ -148,6 +149,14 @@ TEST(Scorer, TotalIsTheSumOfItsParts) {
   }
   EXPECT_EQ(reward.parts.size(), 3U);
   EXPECT_DOUBLE_EQ(reward.total, sum);
+}
+
+TEST(SecondsText, ChoosesTheUnit) {
+  EXPECT_EQ(SecondsText(19.0212e-6), "19.02 us");
+  EXPECT_EQ(SecondsText(9.873e-3), "9.873 ms");
+  EXPECT_EQ(SecondsText(1.5), "1.5 s");
+  EXPECT_EQ(SecondsText(1e-3), "1 ms");
+  EXPECT_EQ(SecondsText(3e-8), "30 ns");
 }
 
 TEST(ScorerDeathTest, NeedsATimedRoot) {
