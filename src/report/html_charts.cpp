@@ -93,7 +93,9 @@ std::string ProgressChart(const ReportModel& model) {
     out += Text(kLeft - 8, y.At(tick) + 4, "tick end", FormatFactor(tick));
   }
   const double floor_y = kHeight - kBottom + 14;
-  out += Text(kLeft - 8, floor_y + 4, "tick end", "rejected");
+  if (!model.rejected.empty()) {
+    out += Text(kLeft - 8, floor_y + 4, "tick end", "rejected");
+  }
   std::string steps = fmt::format("M{:.1f} {:.1f}", x(0), y.At(1));
   double best = 1;
   for (size_t i = 1; i < model.nodes.size(); ++i) {
