@@ -1,0 +1,103 @@
+// The commands that need no run: init, check, profile, doctor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/fake_toolbox.h"
+#include "cli/run_folder.h"
+
+namespace optiml {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Init, WritesATaskAndSaysWhatIsMissing) {
+  CommandLine line;
+  line.Write("lone/kernel.cu", line.Read("copy/kernel.cu"));
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.Read("lone/task.toml"), HasSubstr("[args]"));
+  EXPECT_THAT(line.out.str(), HasSubstr("left to fill in:"));
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("--force replaces it"));
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu", "-o", "-"}), kExitDone);
+  EXPECT_EQ(line.out.str(), line.Read("lone/task.toml"));
+}
+
+TEST(Init, CompleteFlagsGiveATaskThatLoads) {
+  CommandLine line;
+  line.Write("lone/kernel.cu", line.Read("copy/kernel.cu"));
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu", "--timed", "n=4096", "--checked", "n=33", "--arg",
+                      "x=f32[n]:in:normal", "--arg", "y=f32[n]:out"}),
+            kExitDone)
+      << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("nothing is left to fill in"));
+  EXPECT_TRUE(LoadTask(line.Path("lone"))) << LoadTask(line.Path("lone")).error().message();
+}
+
+TEST(Check, AcceptsRejectsAndSaysHowToReproduce) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"check", "copy"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("accepted: 12 cases passed"));
+  line.Write("bad.cu", "// wrong\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "bad.cu", "--checked", "n=7"}),
+            kExitNothingKept);
+  EXPECT_THAT(line.out.str(), HasSubstr("bad.cu: rejected at L1: y differs from the reference"));
+  EXPECT_THAT(line.out.str(), HasSubstr("y[0, 999]: expected 0.25"));
+  EXPECT_THAT(line.out.str(), HasSubstr("optiml check copy --kernel bad.cu --checked n=7"));
+  line.Write("broken.cu", "// broken\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "broken.cu", "--json"}), kExitNothingKept);
+  const auto json = nlohmann::json::parse(line.out.str());
+  EXPECT_EQ(json["stage"], "build");
+  EXPECT_EQ(json["reason"], "broken.cu:3: expected a ';'");
+}
+
+TEST(Check, BatteryPrintsItsTable) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("zeros"));
+  line.tools.battery = Error(ErrorCode::kInvalidArgument, "task.toml: accepts zeros");
+  EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitBadUse);
+}
+
+TEST(Check, StopAfterPrintsWhatTheStageYields) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"check", "copy", "--stop-after", "parse"}), kExitDone);
+  EXPECT_EQ(line.out.str(), "function copy\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--stop-after", "plan"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("checked n=33\n"));
+  EXPECT_EQ(line.Run({"check", "copy", "--stop-after", "build"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr(".version 8.0"));
+  EXPECT_EQ(line.Run({"optimize", "copy", "--stop-after", "measure"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("n=4096 predicted"));
+}
+
+TEST(Profile, ShowsTimesAndRejectsWrongKernels) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"profile", "copy"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("n=4096"));
+  EXPECT_THAT(line.out.str(), HasSubstr("predicted"));
+  EXPECT_EQ(line.Run({"profile", "copy", "--json"}), kExitDone);
+  EXPECT_EQ(nlohmann::json::parse(line.out.str())["timings"][0]["shape"], "n=4096");
+  line.Write("bad.cu", "// wrong\n");
+  EXPECT_EQ(line.Run({"profile", "copy", "--kernel", "bad.cu"}), kExitNothingKept);
+}
+
+TEST(Doctor, SaysWhatFollowsFromWhatIsMissing) {
+  CommandLine line;
+  line.tools.facts.toolchain = *line.tools.toolchain;
+  line.tools.facts.compiler = {"c++", "/usr/bin/c++", "g++ 12"};
+  line.tools.facts.clang_version = "19.1.7";
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("Clang 19.1.7"));
+  EXPECT_THAT(line.out.str(), HasSubstr("times are predicted, not measured"));
+  EXPECT_THAT(line.out.str(), HasSubstr("ready: try"));
+  line.tools.facts.toolchain = Error(ErrorCode::kUnavailable, "libnvrtc is not here");
+  EXPECT_EQ(line.Run({"doctor", "--json"}), kExitEnvironment);
+  const auto json = nlohmann::json::parse(line.out.str());
+  EXPECT_EQ(json["ready"], false);
+  EXPECT_EQ(json["findings"][1]["verdict"], "broken");
+}
+
+}  // namespace
+}  // namespace optiml
