@@ -43,12 +43,15 @@ class TimeModel : public ::testing::Test {
   DeviceDescription device_;
 };
 
-TEST_F(TimeModel, AStreamingMapTakesWhatItsBytesTake) {
-  // relu over 2^26 floats: 0.127 ms measured on an H200.
+TEST_F(TimeModel, AStreamingMapOfSingleElementsIsWithinTheStatedErrorOfItsMeasurement) {
+  // relu over 2^26 floats, one element a thread: 0.1998 ms measured on an H200, against 0.125 ms
+  // with packs of four (bench/logs/2026-11-29-h200-variants.txt): neither bytes nor latency alone.
+  constexpr double kMeasured = 0.1998e-3;
   const LaunchTimes times = PredictLaunch(Map(uint64_t{1} << 26), device_);
-  EXPECT_NEAR(times.total, 0.127e-3, 0.02e-3);
-  EXPECT_GT(times.dram, times.latency);
+  EXPECT_GT(times.total, kMeasured / device_.prediction_error_factor);
+  EXPECT_LT(times.total, kMeasured * device_.prediction_error_factor);
   EXPECT_GE(times.total, times.dram);
+  EXPECT_GE(times.total, times.latency);
 }
 
 TEST_F(TimeModel, FewBlocksAreBoundByLatency) {
