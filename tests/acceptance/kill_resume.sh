@@ -25,7 +25,7 @@ fail() {
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
-start_run() { "$optiml" optimize "$task" --out "$1" --candidates "$candidates" --seed "$seed" --quiet; }
+start=("$optiml" optimize "$task" --candidates "$candidates" --seed "$seed" --quiet --out)
 
 # What must be equal: the best kernel, every variant's source, and the replayed tree's size and best
 # node.
@@ -49,7 +49,7 @@ check_finished() {
 }
 
 begin=$(now_ms)
-start_run whole >whole.log 2>&1
+"${start[@]}" whole >whole.log 2>&1
 whole_status=$?
 [ $whole_status -le 1 ] || { cat whole.log >&2; fail "the uninterrupted run ended with status $whole_status"; }
 whole_ms=$(($(now_ms) - begin))
@@ -68,7 +68,7 @@ while [ $killed -lt "$kills" ]; do
     "$optiml" resume "run$run" --quiet >"run$run.log" 2>&1 &
   else
     rm -rf "run$run"
-    start_run "run$run" >"run$run.log" 2>&1 &
+    "${start[@]}" "run$run" >"run$run.log" 2>&1 &
   fi
   pid=$!
   delay_ms=$(((RANDOM * 32768 + RANDOM) % (whole_ms + 1)))
