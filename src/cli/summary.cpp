@@ -59,8 +59,12 @@ std::string RunSummary(const ReportModel& model, const std::filesystem::path& fo
   }
   out += Row("device", run.environment.device_name);
   const size_t candidates = run.nodes.empty() ? 0 : run.nodes.size() - 1;
-  out += Row("candidates", fmt::format("{}: {} accepted, {} rejected", candidates,
-                                       model.accepted_count, model.rejected.size()));
+  const auto repeats = std::count_if(run.nodes.begin(), run.nodes.end(),
+                                     [](const NodeRecord& node) { return node.duplicate_of >= 0; });
+  out += Row("candidates", fmt::format("{}: {} accepted, {} rejected{}", candidates,
+                                       model.accepted_count, model.rejected.size(),
+                                       repeats > 0 ? fmt::format("; {} repeat another", repeats)
+                                                   : std::string()));
   if (run.result && !run.result->stop_reason.empty()) {
     out += Row("stopped by", run.result->stop_reason);
   }

@@ -210,7 +210,8 @@ class Session {
                ? fmt::format("{}: rejected at {}: {}", node.edit.Label(),
                              StageName(rejection->stage), rejection->reason)
                : fmt::format(
-                     "{}: {:.2f} times as fast as the original", node.edit.Label(),
+                     "{}: {} gain {:.2f}x", node.edit.Label(),
+                     device_.Info().capabilities.measures_time ? "measured" : "predicted",
                      record_.nodes[0].evaluation.TimeSeconds() / node.evaluation.TimeSeconds()));
   }
 

@@ -295,7 +295,7 @@ TEST(Session, ReportsEveryStep) {
   EXPECT_FALSE(last.measured);
   int with_last = 0;
   for (const Progress& step : run.progress) {
-    with_last += step.phase == Phase::kSearch && Has(step.last, "a: 2.00 times as fast") ? 1 : 0;
+    with_last += step.phase == Phase::kSearch && Has(step.last, "a: predicted gain 2.00x") ? 1 : 0;
   }
   EXPECT_EQ(with_last, 1);
 }
