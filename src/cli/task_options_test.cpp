@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/fake_toolbox.h"
-#include "cli/launcher_facts.h"
+#include "verify/prepare.h"
 
 namespace optiml {
 namespace {
@@ -68,7 +68,7 @@ TEST(LauncherFacts, PointersAndScalarsGetTheirDTypes) {
   auto opaque = std::make_shared<ast::Type>();
   opaque->kind = ast::TypeKind::kPointer;
   opaque->element = nothing;
-  const auto facts = ToLauncherFacts({{"x", pointer, 3}, {"n", size, 4}, {"p", opaque, 5}});
+  const auto facts = FactsOf({{"x", pointer, 3}, {"n", size, 4}, {"p", opaque, 5}});
   ASSERT_EQ(facts.size(), 3u);
   EXPECT_TRUE(facts[0].is_pointer);
   EXPECT_TRUE(facts[0].points_to_const);

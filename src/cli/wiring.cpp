@@ -1,11 +1,11 @@
 // The real toolbox: the one place where the program's parts are chosen.
 #include <fmt/format.h>
 
-#include "cli/launcher_facts.h"
 #include "cli/toolbox.h"
 #include "device/emulator_device.h"
 #include "frontend/ast_format.h"
 #include "frontend/frontend.h"
+#include "verify/prepare.h"
 
 namespace optiml {
 namespace {
@@ -58,7 +58,7 @@ class RealToolbox : public Toolbox {
     if (const auto* refusal = std::get_if<Refusal>(&launcher)) {
       return Error(ErrorCode::kParse, refusal->reason);
     }
-    return ToLauncherFacts(std::get<std::vector<LauncherParameter>>(launcher));
+    return FactsOf(std::get<std::vector<LauncherParameter>>(launcher));
   }
 
   Result<std::string> DescribeSource(const KernelSource& source,

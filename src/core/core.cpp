@@ -155,7 +155,7 @@ std::string Edit::Label() const {
     for (const auto& [name, value] : parameters) {
       inner += fmt::format("{}{}={}", inner.empty() ? "" : ", ", name, value);
     }
-    label += "(" + inner + ")";
+    label += fmt::format("({})", inner);
   }
   if (origin == EditOrigin::kModel) {
     label += " " + ContentHash::Of(text).Hex().substr(0, 8);

@@ -134,7 +134,7 @@ Result<DType> ParseDType(std::string_view name) {
     if (row.name == name) {
       return row.dtype;
     }
-    known += (known.empty() ? "" : " ") + std::string(row.name);
+    known.append(known.empty() ? "" : " ").append(row.name);
   }
   return Error(ErrorCode::kInvalidArgument,
                "unknown dtype \"" + std::string(name) + "\" (known: " + known + ")");

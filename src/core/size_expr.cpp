@@ -1,5 +1,7 @@
 #include "core/size_expr.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -70,11 +72,10 @@ class Parser {
   }
 
   Error Expected(const std::string& what) const {
-    const std::string found =
-        at_ < text_.size() ? "'" + std::string(1, text_[at_]) + "'" : "the end";
-    return Error(ErrorCode::kParse, "size expression \"" + std::string(text_) + "\": column " +
-                                        std::to_string(at_ + 1) + ": expected " + what +
-                                        ", found " + found);
+    const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_[at_]) : "the end";
+    return Error(ErrorCode::kParse,
+                 fmt::format("size expression \"{}\": column {}: expected {}, found {}", text_,
+                             at_ + 1, what, found));
   }
 
   Result<NodePtr> Sum() {

@@ -48,7 +48,7 @@ Result<T> ParseIn(const std::array<Row<T>, N>& rows, std::string_view what, std:
     if (row.name == name) {
       return row.value;
     }
-    known += (known.empty() ? "" : " ") + std::string(row.name);
+    known.append(known.empty() ? "" : " ").append(row.name);
   }
   return Error(ErrorCode::kInvalidArgument,
                fmt::format("unknown {} \"{}\" (known: {})", what, name, known));
