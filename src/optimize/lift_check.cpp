@@ -54,14 +54,21 @@ std::optional<std::string> FirstDifference(const KernelTask& task, const LaunchP
 
 // Why the printed-back root is not the root, or nothing.
 Result<std::optional<std::string>> Compare(const KernelTask& task, const PreparedCandidate& root,
-                                           const KernelSource& source, Verifier& verifier,
-                                           Device& device) {
-  Evaluation ignored;
-  OPTIML_ASSIGN(const auto prepared, verifier.Prepare(source, ignored));
+                                           const KernelSource& source, bool regroups_floats,
+                                           Verifier& verifier, Device& device) {
+  Evaluation evaluation;
+  OPTIML_ASSIGN(const auto prepared, verifier.Prepare(source, evaluation));
   if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
     return std::optional(fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
   }
   const auto& printed = std::get<PreparedCandidate>(prepared);
+  if (regroups_floats) {
+    OPTIML_TRY(verifier.Verify(printed, evaluation));
+    const Rejection* rejection = evaluation.rejection();
+    return rejection == nullptr ? std::optional<std::string>()
+                                : std::optional(fmt::format("{}: {}", StageName(rejection->stage),
+                                                            rejection->reason));
+  }
   for (size_t row = 0; row < task.checked.size(); ++row) {
     for (const uint64_t seed : kSeeds) {
       OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task, task.checked[row].sizes, seed));
@@ -97,7 +104,10 @@ Result<CheckedCatalogue> MakeCheckedCatalogue(const KernelTask& task, const Prep
     if (const auto* refusal = std::get_if<rewrite::ApplyRefusal>(&identity)) {
       return std::optional(refusal->reason);
     }
-    return Compare(task, root, std::get<KernelSource>(identity), verifier, device);
+    const bool regroups_floats = std::ranges::any_of(
+        catalogue.Lifted(),
+        [](const rewrite::LiftReport& report) { return report.regroups_floats; });
+    return Compare(task, root, std::get<KernelSource>(identity), regroups_floats, verifier, device);
   };
 
   CheckedCatalogue checked;

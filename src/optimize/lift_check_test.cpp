@@ -74,6 +74,23 @@ TEST(LiftCheck, AFaultOfThePrintedKernelExcludesIt) {
   EXPECT_THAT(checked->rows[0].detail, HasSubstr("out of bounds"));
 }
 
+TEST(LiftCheck, OfRegroupedFloatsAsksForL1InsteadOfBits) {
+  Script script;
+  script.regroups_floats = true;
+  script.mismatch_lifts = {"k"};
+  ScriptedRun within_tolerance(script);
+  Result<CheckedCatalogue> checked = Check(within_tolerance);
+  ASSERT_TRUE(checked) << checked.error().message();
+  EXPECT_TRUE(checked->rows[0].lifted) << checked->rows[0].detail;
+
+  script.rejected = {"identity of k"};
+  ScriptedRun wrong(script);
+  checked = Check(wrong);
+  ASSERT_TRUE(checked) << checked.error().message();
+  EXPECT_FALSE(checked->rows[0].lifted);
+  EXPECT_THAT(checked->rows[0].detail, HasSubstr("lift check failed: L1: y[0] is 1, expected 2"));
+}
+
 TEST(LiftCheck, RunsNothingWhenNothingWasLifted) {
   Script script;
   script.kernels = {};

@@ -32,6 +32,7 @@ struct Script {
   std::map<std::string, uint32_t> grid;         // text -> the grid it launches; 1 elsewhere
   std::set<std::string> mismatch_lifts;         // kernels whose printed-back form is wrong
   std::vector<std::string> kernels = {"k"};     // lifted
+  bool regroups_floats = false;                 // what the lifts say of themselves
   std::function<void()> on_verify = [] {};
 };
 
@@ -57,7 +58,8 @@ class ScriptedCatalogue : public rewrite::Catalogue {
       : script_(script) {
     for (const std::string& kernel : script.kernels) {
       const bool lifted = std::find(excluded.begin(), excluded.end(), kernel) == excluded.end();
-      reports_.push_back({kernel, lifted, lifted ? "a map" : "excluded"});
+      reports_.push_back({kernel, lifted, lifted ? "a map" : "excluded",
+                          lifted && script.regroups_floats});
     }
   }
   const std::vector<rewrite::LiftReport>& Lifted() const override { return reports_; }

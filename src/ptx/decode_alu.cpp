@@ -28,11 +28,6 @@ constexpr AluName kPlain[] = {
     {"sad", AluOp::kSad, 3},
 };
 
-bool IsFloatType(Type type) {
-  return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 ||
-         type == Type::kBf16x2 || type == Type::kF32 || type == Type::kF64;
-}
-
 // Modifiers that change nothing here.
 bool Harmless(std::string_view word) {
   return word == "noftz" || word == "uni" || word == "aligned";

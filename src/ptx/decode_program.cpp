@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ptx/decoder.h"
 
@@ -16,6 +17,40 @@ constexpr uint32_t kSharedGuard = 256;
 
 uint32_t RoundUp(uint32_t value, uint32_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
+}
+
+void CountRegisters(const Operand& operand, std::vector<uint32_t>& uses) {
+  if (operand.kind == OperandKind::kRegister) {
+    ++uses[static_cast<size_t>(operand.index)];
+  }
+  for (const Operand& element : operand.elements) {
+    CountRegisters(element, uses);
+  }
+}
+
+// See Program::block_order_shows.
+bool BlockOrderShows(const Function& function) {
+  std::vector<uint32_t> uses(function.registers.size());  // as operand or predicate
+  for (const Instruction& instruction : function.instructions) {
+    for (const Operand& operand : instruction.operands) {
+      CountRegisters(operand, uses);
+    }
+    if (instruction.predicate >= 0) {
+      ++uses[static_cast<size_t>(instruction.predicate)];
+    }
+  }
+  return std::ranges::any_of(function.instructions, [&](const Instruction& instruction) {
+    const Opcode opcode = ParseOpcode(instruction.opcode);
+    if ((opcode.base != "atom" && opcode.base != "red") || SpaceOf(opcode) == Space::kShared) {
+      return false;
+    }
+    if (opcode.Has("exch") || opcode.Has("cas") ||
+        (IsFloatType(opcode.type()) && opcode.Has("add"))) {
+      return true;
+    }
+    return opcode.base == "atom" && instruction.operands[0].kind == OperandKind::kRegister &&
+           uses[static_cast<size_t>(instruction.operands[0].index)] > 1;
+  });
 }
 
 }  // namespace
@@ -49,6 +84,7 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   std::set<std::string> used;
   uint32_t narrowest = 4;
   for (const Function* function : reachable) {
+    program.block_order_shows = program.block_order_shows || BlockOrderShows(*function);
     for (const Instruction& instruction : function->instructions) {
       const Opcode opcode = ParseOpcode(instruction.opcode);
       if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||

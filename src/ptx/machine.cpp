@@ -229,9 +229,11 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     std::memcpy(launch.parameters.host, request.parameters.data(), request.parameters.size());
   }
   const bool cache = request.counters && request.cache.enabled;
-  const auto workers =
-      static_cast<size_t>(std::clamp<uint64_t>(static_cast<uint64_t>(std::max(request.threads, 1)),
-                                               1, std::max<uint64_t>(launch.blocks, 1)));
+  const auto workers = program.block_order_shows
+                           ? size_t{1}
+                           : static_cast<size_t>(std::clamp<uint64_t>(
+                                 static_cast<uint64_t>(std::max(request.threads, 1)), 1,
+                                 std::max<uint64_t>(launch.blocks, 1)));
   launch.workers = static_cast<int>(workers);
   if (cache) {
     launch.l2 = std::make_unique<L2Cache>(request.cache.l2_bytes, request.cache.l2_ways);

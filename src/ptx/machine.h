@@ -8,9 +8,10 @@
 // Blocks or warps that wait for each other finish: a warp that spins (a loop that polls memory by
 // an atomic, volatile or acquiring access) gives way to the other warps, then to further blocks.
 //
-// Deterministic with threads = 1. With more threads, blocks run in parallel and only the order of
-// atomics, and so the rounding of floating-point sums by atomics and the hits of the cache model,
-// may vary. Thread safe for distinct memories.
+// Deterministic: with more than one thread, blocks run in parallel, but for kernels in which the
+// order of blocks can show in the results (floating-point sums by global atomics, atomics whose old
+// value is used): those run on one. Only the hits of the cache model vary with threads. Thread safe
+// for distinct memories.
 
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +75,7 @@ struct LaunchRequest {
   // Run only these linear block ids (x fastest), in this order; empty: all. The caller knows that
   // blocks do not depend on each other.
   std::vector<uint64_t> block_sample;
-  int threads = 1;
+  int threads = 1;  // at most; see above
   size_t findings_limit = 16;       // further findings are counted, not described
   size_t printf_bytes = 64 * 1024;  // output of printf that is kept
 };

@@ -348,6 +348,27 @@ TEST(Launches, GiveTheSameWithManyThreads) {
   EXPECT_EQ(one.outcome.counters.thread_instructions, four.outcome.counters.thread_instructions);
 }
 
+TEST(Launches, RepeatBitForBitWhereTheOrderOfBlocksShows) {
+  // 1 + 2^-24 + 2^-24 ... in another order gives other bits; tickets go to blocks as they come.
+  const std::string kernels[] = {
+      "cvt.rn.f32.u32 %f1, %r1; rcp.rn.f32 %f1, %f1; @!%p1 atom.global.add.f32 %f2, [%rd1+8192], "
+      "%f1;\n",
+      "cvt.rn.f32.u32 %f1, %r1; sqrt.rn.f32 %f1, %f1; red.global.add.f32 [%rd1+8192], %f1;\n",
+      "atom.global.add.u32 %r10, [%rd1+8192], 1; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, "
+      "%rd2; st.global.u32 [%rd2], %r10;\n",
+      "atom.global.exch.b32 %r10, [%rd1+8192], %r1;\n"};
+  for (const std::string& kernel : kernels) {
+    const auto first = RunWords("setp.eq.u32 %p1, %r1, 0;\n" + kernel, {64}, {32}, 2049);
+    ASSERT_EQ(first.outcome.status, LaunchStatus::kCompleted) << first.outcome.message;
+    for (int repeat = 0; repeat < 8; ++repeat) {
+      EXPECT_EQ(
+          RunWords("setp.eq.u32 %p1, %r1, 0;\n" + kernel, {64}, {32}, 2049, {}, false, {}, 4).words,
+          first.words)
+          << kernel;
+    }
+  }
+}
+
 TEST(Atomics, CoverEveryOperation) {
   struct Case {
     const char* instruction;

@@ -114,6 +114,11 @@ Space SpaceOf(const Opcode& opcode) {
   return Space::kNone;
 }
 
+bool IsFloatType(Type type) {
+  return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 ||
+         type == Type::kBf16x2 || type == Type::kF32 || type == Type::kF64;
+}
+
 InstructionClass ClassOf(const Opcode& opcode, Space space) {
   using C = InstructionClass;
   const std::string_view base = opcode.base;

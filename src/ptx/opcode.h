@@ -31,6 +31,7 @@ struct Opcode {
 };
 
 Opcode ParseOpcode(std::string_view text);
+bool IsFloatType(Type type);
 std::optional<Compare> ParseCompare(std::string_view word);
 
 // What an instruction counts as; `space` matters for loads, stores and atomics.

@@ -165,6 +165,9 @@ class Program {
       false;  // shared atomics or volatile accesses occur: the race check keeps a third tag
   uint32_t shared_granule = 4;           // bytes of the narrowest shared access, at most 4
   bool multi_space = false;              // generic accesses occur
+  // The order in which blocks reach global atomics can show in the results: floating-point sums,
+  // exchanges, and atomics whose old value is used.
+  bool block_order_shows = false;
   std::vector<std::string> unsupported;  // messages; the program must not run unless empty
   // Symbols whose addresses are patched into constants for each memory: constant offset, symbol,
   // addend.

@@ -40,6 +40,7 @@ struct LiftReport {
   std::string kernel;
   bool lifted = false;
   std::string detail;  // Format(program), or the reason of the refusal
+  bool regroups_floats = false;  // the lift alone already adds floats in another order
 };
 
 struct ApplyRefusal {
@@ -63,7 +64,8 @@ class Catalogue {
   virtual ApplyOutcome Apply(std::span<const Edit> chain) const = 0;
 
   // The root, lifted and printed back with one thread per point and no other change: what the lift
-  // check compares with the root bit for bit. Refused when no kernel was lifted. A kernel whose
+  // check compares with the root: bit for bit, or within the task's tolerance where a lift regroups
+  // floats. Refused when no kernel was lifted. A kernel whose
   // check failed must be excluded by passing its name to MakeCatalogue.
   virtual ApplyOutcome Identity() const = 0;
 };

@@ -291,6 +291,7 @@ std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
       }
       if (!reason) {
         report.lifted = true;
+        report.regroups_floats = program.program->regroups_floats;
         report.detail = rewrite::Format(*program.program);
         kernels.push_back(std::move(facts));
       } else {
