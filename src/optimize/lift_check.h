@@ -2,9 +2,9 @@
 #define OPTIML_OPTIMIZE_LIFT_CHECK_H_
 
 // The lift check: what was lifted, printed back with no change, must compute bit for bit what the
-// root computes; where the lift itself adds floats in another order, it must pass L0 and L1 instead.
-// A kernel that fails is treated as not lifted, so that a bug of the lift is a refusal and never a
-// wrong kernel.
+// root computes; where the lift itself adds floats in another order, it must pass L0 and L1
+// instead. A kernel that fails is treated as not lifted, so that a bug of the lift is a refusal and
+// never a wrong kernel.
 
 #include <functional>
 #include <memory>

@@ -58,8 +58,8 @@ class ScriptedCatalogue : public rewrite::Catalogue {
       : script_(script) {
     for (const std::string& kernel : script.kernels) {
       const bool lifted = std::find(excluded.begin(), excluded.end(), kernel) == excluded.end();
-      reports_.push_back({kernel, lifted, lifted ? "a map" : "excluded",
-                          lifted && script.regroups_floats});
+      reports_.push_back(
+          {kernel, lifted, lifted ? "a map" : "excluded", lifted && script.regroups_floats});
     }
   }
   const std::vector<rewrite::LiftReport>& Lifted() const override { return reports_; }

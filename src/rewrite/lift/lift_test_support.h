@@ -5,6 +5,7 @@
 // out; and the many ways in which a person writes "for each i below n".
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <string>
 #include <variant>
@@ -116,6 +117,27 @@ inline std::vector<std::string> Spellings2d(const std::string& row, const std::s
                   "{0}{1}bool inside = INSIDE({2}, {3}); if (!inside) {{ return; }} {6} }}",
                   head, ids, row, col, rows, cols, body),
   };
+}
+
+// Every body in every spelling of its index lifts to the same program.
+inline void ExpectAll1d(const std::string& index, const std::string& bound,
+                        const std::string& parameters, const std::vector<std::string>& bodies,
+                        const std::string& expected) {
+  for (const std::string& body : bodies) {
+    for (const std::string& text : Spellings1d(index, bound, parameters, body)) {
+      EXPECT_EQ(LiftText(text), expected) << text;
+    }
+  }
+}
+
+inline void ExpectAll2d(const std::string& row, const std::string& col, const std::string& rows,
+                        const std::string& cols, const std::string& parameters,
+                        const std::vector<std::string>& bodies, const std::string& expected) {
+  for (const std::string& body : bodies) {
+    for (const std::string& text : Spellings2d(row, col, rows, cols, parameters, body)) {
+      EXPECT_EQ(LiftText(text), expected) << text;
+    }
+  }
 }
 
 }  // namespace optiml::rewrite
