@@ -237,6 +237,16 @@ Result<void> BindNvJitLink(void* handle, const fs::path& path, NvJitLinkApi& api
   return {};
 }
 
+// NVRTC opens libnvrtc-builtins by its bare name when it first compiles, which only the loader's
+// own folders answer. One that lies beside NVRTC is loaded here, where the path is known; the
+// loader then finds it by name.
+void LoadBuiltins(const fs::path& nvrtc) {
+  if (const fs::path builtins = LibraryIn(nvrtc.parent_path(), "libnvrtc-builtins");
+      !builtins.empty()) {
+    dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL);  // fails later, with NVRTC's own message
+  }
+}
+
 // Headers: every place that has some, so that wheels in several folders add up.
 void FindHeaders(const SearchPlaces& places, const fs::path& nvrtc, CudaLibraries& libraries) {
   std::vector<fs::path> includes = places.includes;
@@ -339,6 +349,7 @@ Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
   OPTIML_TRY(BindNvrtc(nvrtc.handle, nvrtc.path, libraries.nvrtc));
   // The two should be of one toolkit: look beside the first one first.
   if (!nvrtc.path.empty()) {
+    LoadBuiltins(nvrtc.path);
     places.libraries.insert(places.libraries.begin(), nvrtc.path.parent_path());
   }
   OPTIML_ASSIGN(const OpenedLibrary jit, Open(search, places, "libnvJitLink", "nvJitLinkVersion"));

@@ -1,5 +1,7 @@
 #include "build/cuda_libraries.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +76,17 @@ TEST(OpenCudaLibraries, NamesAFileThatIsNoLibrary) {
   ASSERT_FALSE(opened.has_value());
   EXPECT_EQ(opened.error().code(), ErrorCode::kUnavailable);
   EXPECT_THAT(opened.error().message(), HasSubstr("libnvrtc.so.13"));
+}
+
+TEST(OpenCudaLibraries, LoadsTheBuiltinsThatNvrtcAsksForByName) {
+  const auto opened = OpenCudaLibraries(LibrarySearch::OfThisProcess());
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  const std::string name = fmt::format("libnvrtc-builtins.so.{}", opened->info.nvrtc_version);
+  void* loaded = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  EXPECT_NE(loaded, nullptr) << name << " beside " << opened->info.nvrtc;
+  if (loaded != nullptr) {
+    dlclose(loaded);
+  }
 }
 
 }  // namespace

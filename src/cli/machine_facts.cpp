@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <variant>
 
 #include "base/process.h"
 
@@ -95,11 +96,30 @@ void FindGpus(MachineFacts& facts) {
   // The driver stays open: it does not survive being unloaded.
 }
 
+// That the libraries open does not mean that they work: they have parts that they open later.
+Result<void> TryBuild(Builder& builder) {
+  BuildRequest request;
+  request.device_text = "__global__ void trial(float* x) { x[threadIdx.x] += 1.0f; }\n";
+  request.file_name = "trial.cu";
+  request.name_expressions = {"trial"};
+  OPTIML_ASSIGN(const BuildOutcome outcome, builder.Build(request));
+  if (const auto* failure = std::get_if<BuildFailure>(&outcome)) {
+    return Error(ErrorCode::kUnavailable, fmt::format("a trial kernel does not {}: {}",
+                                                      failure->stage, failure->first_error));
+  }
+  return {};
+}
+
 }  // namespace
 
 MachineFacts InspectThisMachine(Builder& builder) {
   MachineFacts facts;
   facts.toolchain = builder.Toolchain();
+  if (facts.toolchain) {
+    if (const Result<void> works = TryBuild(builder); !works) {
+      facts.toolchain = works.error();
+    }
+  }
   facts.nvcc = FindFact("nvcc", kDefaultNvcc);
   facts.compiler = FindFact("c++");
   facts.bubblewrap = FindFact("bwrap");

@@ -38,7 +38,8 @@ struct MachineFacts {
   std::string clang_version;  // the front end that is linked in
 };
 
-// Starts no kernel and creates no context. `builder` is asked for its toolchain.
+// Starts no kernel and creates no context. `builder` is asked for its toolchain and
+// compiles a small kernel; it should have no cache.
 MachineFacts InspectThisMachine(Builder& builder);
 
 }  // namespace optiml
