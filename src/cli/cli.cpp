@@ -141,6 +141,7 @@ int RunCli(const std::vector<std::string>& arguments, CliEnv& env, Toolbox& tool
   commands.push_back(MakeInitCommand());
   commands.push_back(MakeCheckCommand());
   commands.push_back(MakeProfileCommand());
+  commands.push_back(MakeEmulateCommand());
   commands.push_back(MakeReportCommand());
   commands.push_back(MakeRunsCommand());
   commands.push_back(MakeResumeCommand());

@@ -91,6 +91,11 @@ class FakeToolbox : public Toolbox {
     device->info.name = choice.description + " (emulated)";
     return std::unique_ptr<Device>(std::move(device));
   }
+  Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
+    EmulatorOptions options;
+    options.model = choice.description;
+    return EmulatorDevice::Make(options);
+  }
   Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask&,
                                                        const ReferenceOptions&) override {
     return Error(ErrorCode::kParse, "reference.cpp:4: expected a ';'");

@@ -14,6 +14,7 @@
 #include "cli/machine_facts.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
+#include "device/emulator_device.h"
 #include "optimize/session.h"
 #include "task/reference.h"
 #include "task/task.h"
@@ -34,6 +35,8 @@ class Toolbox {
   // An empty folder: no cache on disk.
   virtual std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) = 0;
   virtual Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) = 0;
+  // The emulator itself, for what only it can do.
+  virtual Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) = 0;
   virtual Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,
                                                                const ReferenceOptions& options) = 0;
   virtual Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder& builder,

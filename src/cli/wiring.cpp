@@ -40,6 +40,13 @@ class RealToolbox : public Toolbox {
     return MakeEmulatorDevice(std::move(options));
   }
 
+  Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
+    EmulatorOptions options;
+    options.model = choice.description;
+    options.threads = choice.threads;
+    return EmulatorDevice::Make(std::move(options));
+  }
+
   Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,
                                                        const ReferenceOptions& options) override {
     return MakeHostReference(task, options);

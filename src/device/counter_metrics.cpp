@@ -73,6 +73,14 @@ void AddCounts(const ptx::Counters& c, Metrics& m) {
 
 }  // namespace
 
+Profile CountsOf(const ptx::Counters& counters) {
+  Profile profile;
+  profile.source = ProfileSource::kEmulator;
+  Metrics m(profile);
+  AddCounts(counters, m);
+  return profile;
+}
+
 Profile ProfileOf(const PlanWork& work, const PlanTimes& times, const DeviceDescription& device) {
   Profile profile;
   profile.source = ProfileSource::kEmulator;

@@ -13,6 +13,9 @@ namespace optiml {
 // whose denominator is zero, cache counts without a cache model) are absent.
 Profile ProfileOf(const PlanWork& work, const PlanTimes& times, const DeviceDescription& device);
 
+// Only what was counted of one launch, without a predicted time.
+Profile CountsOf(const ptx::Counters& counters);
+
 }  // namespace optiml
 
 #endif  // OPTIML_DEVICE_COUNTER_METRICS_H_

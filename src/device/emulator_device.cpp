@@ -121,6 +121,12 @@ uint64_t BytesMoved(const LaunchStep& step) {
   return 0;
 }
 
+void SetChecks(bool on, ptx::LaunchRequest& request) {
+  request.checks.initialisation = on;
+  request.checks.shared_races = on;
+  request.checks.divergent_barriers = on;
+}
+
 }  // namespace
 
 EmulatorDevice::EmulatorDevice(EmulatorOptions options, DeviceDescription description)
@@ -149,6 +155,38 @@ Result<std::unique_ptr<EmulatorDevice>> EmulatorDevice::Make(EmulatorOptions opt
 }
 
 Result<RunOutcome> EmulatorDevice::Run(const RunRequest& request) {
+  const bool full = request.checks == CheckLevel::kFull;
+  LaunchVisitor each;
+  each.before = [&](PreparedLaunch& launch) {
+    SetChecks(full, launch.request);
+    launch.request.threads = options_.threads;
+  };
+  each.after = [](const KernelLaunch&, const PreparedLaunch&, ptx::LaunchOutcome) {};
+  return Execute(request, each);
+}
+
+Result<TraceOutcome> EmulatorDevice::Trace(const RunRequest& request) {
+  TraceOutcome trace;
+  LaunchVisitor each;
+  each.before = [&](PreparedLaunch& launch) {
+    SetChecks(true, launch.request);
+    launch.request.counters = true;
+    launch.request.line_counters = true;
+    launch.request.cache = CacheFor(launch.block, launch.request.grid.Count(), description_);
+  };
+  each.after = [&](const KernelLaunch& launch, const PreparedLaunch& prepared,
+                   ptx::LaunchOutcome outcome) {
+    Occupancy occupancy;
+    if (prepared.block.registers_per_thread > 0) {
+      occupancy = OccupancyOf(prepared.block, description_);
+    }
+    trace.launches.push_back({launch, occupancy, std::move(outcome)});
+  };
+  OPTIML_ASSIGN(trace.run, Execute(request, each));
+  return trace;
+}
+
+Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const LaunchVisitor& each) {
   OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
   RunOutcome run;
   PlanEnd end;
@@ -170,23 +208,20 @@ Result<RunOutcome> EmulatorDevice::Run(const RunRequest& request) {
       end = {prepared.refusal_status, prepared.refusal};
       break;
     }
-    const bool full = request.checks == CheckLevel::kFull;
-    prepared.request.checks.initialisation = full;
-    prepared.request.checks.shared_races = full;
-    prepared.request.checks.divergent_barriers = full;
+    each.before(prepared);
     prepared.request.step_limit = steps_left;
-    prepared.request.threads = options_.threads;
     ptx::LaunchOutcome outcome = ptx::Launch(prepared.request, state->memory.memory());
     end = EndOf(outcome, *launch);
     steps_left -= std::min(steps_left, outcome.counters.thread_instructions);
     for (Finding& finding : outcome.findings) {
+      finding.kernel = launch->kernel;
       if (run.findings.size() < kMaxFindings) {
-        finding.kernel = launch->kernel;
-        run.findings.push_back(std::move(finding));
+        run.findings.push_back(finding);
       }
     }
     run.printed += outcome.printf_output.substr(
         0, kPrintedBytes - std::min(kPrintedBytes, run.printed.size()));
+    each.after(*launch, prepared, std::move(outcome));
   }
   run.status = end.status;
   run.reason = end.reason;

@@ -11,8 +11,10 @@
 // Thread safe: calls may be made concurrently (Capabilities::concurrent_calls).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -42,6 +44,18 @@ struct CountOutcome {
   PlanWork work;
 };
 
+// One launch of a plan as it was executed, with every check and all counters.
+struct LaunchTrace {
+  KernelLaunch launch;
+  Occupancy occupancy;         // zero where the artifact does not say registers
+  ptx::LaunchOutcome outcome;  // with counts by source line and a cache model
+};
+
+struct TraceOutcome {
+  RunOutcome run;                     // as Run() says it, with CheckLevel::kFull
+  std::vector<LaunchTrace> launches;  // those that were executed, in order
+};
+
 class EmulatorDevice : public Device {
  public:
   // Fails with kNotFound or kParse when the description is not there or not valid.
@@ -53,8 +67,16 @@ class EmulatorDevice : public Device {
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
   Result<CountOutcome> Count(const RunRequest& request);
+  // Executes the plan once, all of it, on one host thread.
+  Result<TraceOutcome> Trace(const RunRequest& request);
 
  private:
+  // Executes the plan; `each` may add to a launch's request and sees its outcome.
+  struct LaunchVisitor {
+    std::function<void(PreparedLaunch&)> before;
+    std::function<void(const KernelLaunch&, const PreparedLaunch&, ptx::LaunchOutcome)> after;
+  };
+  Result<RunOutcome> Execute(const RunRequest& request, const LaunchVisitor& each);
   EmulatorDevice(EmulatorOptions options, DeviceDescription description);
   Result<CountOutcome> CountPlan(const RunRequest& request, bool may_sample, bool& sampled);
 

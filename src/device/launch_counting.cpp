@@ -23,22 +23,6 @@ constexpr uint64_t kSamplesPerRuns = 2;
 // What a plan's launches leave in L2 for each other: the share of L2 that its buffers may take.
 constexpr double kL2ShareKept = 0.7;
 
-ptx::CacheModel CacheFor(const BlockShape& block, uint64_t blocks,
-                         const DeviceDescription& device) {
-  // Blocks run one after another in the emulator but share L1 on a GPU: each gets its part of what
-  // shared memory leaves.
-  const auto fit = static_cast<uint64_t>(OccupancyOf(block, device).blocks);
-  const auto sms = static_cast<uint64_t>(device.multiprocessors);
-  const uint64_t resident = std::clamp<uint64_t>((blocks + sms - 1) / sms, 1, fit);
-  const uint64_t shared = resident * (block.shared_bytes + device.shared_bytes_reserved);
-  ptx::CacheModel cache;
-  cache.enabled = true;
-  cache.sms = static_cast<uint32_t>(sms);
-  cache.l1_bytes = (device.l1_bytes - std::min(shared, device.l1_bytes)) / resident;
-  cache.l2_bytes = device.l2_bytes;
-  return cache;
-}
-
 // One launch, executed as often as its counting needs.
 class Counting {
  public:
@@ -139,6 +123,20 @@ void TakeFrom(uint64_t& left, uint64_t& bytes) {
 }
 
 }  // namespace
+
+ptx::CacheModel CacheFor(const BlockShape& block, uint64_t blocks,
+                         const DeviceDescription& device) {
+  const auto fit = static_cast<uint64_t>(OccupancyOf(block, device).blocks);
+  const auto sms = static_cast<uint64_t>(device.multiprocessors);
+  const uint64_t resident = std::clamp<uint64_t>((blocks + sms - 1) / sms, 1, fit);
+  const uint64_t shared = resident * (block.shared_bytes + device.shared_bytes_reserved);
+  ptx::CacheModel cache;
+  cache.enabled = true;
+  cache.sms = static_cast<uint32_t>(sms);
+  cache.l1_bytes = (device.l1_bytes - std::min(shared, device.l1_bytes)) / resident;
+  cache.l2_bytes = device.l2_bytes;
+  return cache;
+}
 
 CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& limits,
                           const DeviceDescription& device, PlanMemory& memory) {

@@ -32,6 +32,11 @@ struct CountedLaunch {
   bool sampled = false;  // the memory does not hold the launch's results
 };
 
+// The caches that a launch sees. Blocks run one after another in the emulator but share L1 on a
+// GPU: each gets its part of what shared memory leaves. REQUIRES: the block fits on a
+// multiprocessor
+ptx::CacheModel CacheFor(const BlockShape& block, uint64_t blocks, const DeviceDescription& device);
+
 // REQUIRES: the launch was prepared without a refusal
 CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& limits,
                           const DeviceDescription& device, PlanMemory& memory);

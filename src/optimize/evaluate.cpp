@@ -81,6 +81,7 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
     const ArgRole role = task.args[index].role;
     BufferContents& buffer = contents.emplace_back();
     buffer.read_only = role == ArgRole::kIn;
+    buffer.element_bytes = static_cast<uint32_t>(DTypeBytes(task.args[index].dtype));
     if (role == ArgRole::kIn || role == ArgRole::kInOut) {
       buffer.bytes = inputs.buffers[tensor_of[index]].bytes;
     }

@@ -258,11 +258,9 @@ TEST(LiftSum, AtomicsWithAndWithoutLocalSums) {
                "atomicAdd(out, s); }",
            "#define STRIDE (gridDim.x * blockDim.x)\n"
            "float s = 0.f; for (size_t i = " +
-               id + "; i < n; i += STRIDE) { s = fmaf(x[i], 1.0f, s); } atomicAdd(out, s); }",
-           "float s = 0; const float* end = x + n; if (n > 0) {\n"
-           "for (int i = " +
-               id +
-               "; i <= n - 1; i += blockDim.x * gridDim.x) s += __ldg(&x[i]); }\n"
+               id + "; i < n; i += STRIDE) { s = s + x[i]; } atomicAdd(out, s); }",
+           "float s = 0; for (int i = " + id +
+               "; i <= n - 1; i += blockDim.x * gridDim.x) s += __ldg(&x[i]);\n"
                "atomicAdd(out, s); }",
        }) {
     const auto outcome = LiftFirstKernel(head + body);

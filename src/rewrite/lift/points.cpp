@@ -364,6 +364,27 @@ class PointFinder {
     return Bound{symbol, less, value};
   }
 
+  // symbol != value, with the value from the parameters alone: an end of the symbol's range may be
+  // cut off.
+  std::optional<std::pair<std::string, ExprPtr>> ExclusionOf(const ExprPtr& condition) const {
+    if (condition->kind != ExprKind::kBinary || condition->op != "!=" ||
+        IsFloatScalar(condition->operands[0]->type)) {
+      return std::nullopt;
+    }
+    for (const int side : {0, 1}) {
+      const ExprPtr symbol = StripSizeCasts(condition->operands[static_cast<size_t>(side)]);
+      const ExprPtr value = StripSizeCasts(condition->operands[static_cast<size_t>(1 - side)]);
+      const bool is_index = symbol->kind == ExprKind::kSymbol &&
+                            std::any_of(unbound_.begin(), unbound_.end(), [&](const auto& axis) {
+                              return axis.second == symbol->name;
+                            });
+      if (is_index && OnlyParameters(value)) {
+        return std::pair(symbol->name, value);
+      }
+    }
+    return std::nullopt;
+  }
+
   void BoundAxes() {
     std::map<std::string, ExprPtr> upper;
     std::map<std::string, ExprPtr> lower;
@@ -389,6 +410,24 @@ class PointFinder {
       const std::optional<Polynomial> next = ToPolynomial(bound->value);
       if (old && next && (bound->is_upper ? *next - *old : *old - *next).IsNonNegative()) {
         consumed.push_back(condition);  // implied by the one that is known
+      }
+    }
+    for (const ExprPtr& condition : CommonConditions()) {
+      const auto exclusion = ExclusionOf(condition);
+      const std::optional<Polynomial> value =
+          exclusion ? ToPolynomial(exclusion->second) : std::nullopt;
+      if (!value) {
+        continue;
+      }
+      const std::string& symbol = exclusion->first;
+      const std::optional<Polynomial> end =
+          upper.contains(symbol) ? ToPolynomial(upper.at(symbol)) : std::nullopt;
+      if (value->Constant() == 0 && !lower.contains(symbol)) {
+        lower[symbol] = Int(1);
+        consumed.push_back(condition);
+      } else if (end && (*end - *value).Constant() == 1) {
+        upper[symbol] = exclusion->second;
+        consumed.push_back(condition);
       }
     }
     std::map<std::string, ExprPtr> replacements;

@@ -36,6 +36,9 @@ class Splitter {
         ScalarBytes(expr->type) >= 4 && expr->type != Scalar::kBool) {
       return DigitsOf(expr->operands[0]);
     }
+    if (expr->kind == ExprKind::kBinary && expr->op == "-") {
+      return RemainderOf(expr);
+    }
     if (expr->kind != ExprKind::kBinary || (expr->op != "/" && expr->op != "%")) {
       return std::nullopt;
     }
@@ -130,6 +133,38 @@ class Splitter {
   std::vector<Dim>& dims() { return dims_; }
 
  private:
+  // x - x / by * by, with the factors in any order: x % by.
+  std::optional<Digits> RemainderOf(const ExprPtr& expr) const {
+    const std::optional<Digits> whole = DigitsOf(expr->operands[0]);
+    if (!whole) {
+      return std::nullopt;
+    }
+    std::optional<Digits> quotient;
+    Polynomial by(1);
+    std::vector<ExprPtr> factors = {expr->operands[1]};
+    while (!factors.empty()) {
+      const ExprPtr factor = factors.back();
+      factors.pop_back();
+      if (const std::optional<Digits> digits = DigitsOf(factor)) {
+        if (quotient) {
+          return std::nullopt;
+        }
+        quotient = digits;
+      } else if (factor->kind == ExprKind::kBinary && factor->op == "*") {
+        factors.insert(factors.end(), factor->operands.begin(), factor->operands.end());
+      } else if (const std::optional<Polynomial> value = ToPolynomial(factor);
+                 value && OnlyParameters(*value)) {
+        by = by * *value;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!quotient || !(quotient->low == whole->low * by) || !(quotient->high == whole->high)) {
+      return std::nullopt;
+    }
+    return Digits{whole->low, quotient->low};
+  }
+
   // idx - row * cols is the column, when nothing else is left.
   ExprPtr Reduced(const ExprPtr& expr) const {
     if (expr->kind != ExprKind::kBinary || expr->op != "-" || IsFloatScalar(expr->type)) {
