@@ -16,6 +16,23 @@
 namespace optiml {
 namespace {
 
+// The plan with the most bytes in its buffers: small checked rows are corner cases.
+size_t LargestPlan(const std::vector<LaunchPlan>& plans) {
+  size_t largest = 0;
+  uint64_t most = 0;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    uint64_t bytes = 0;
+    for (const PlanBuffer& buffer : plans[i].buffers) {
+      bytes += buffer.size_bytes;
+    }
+    if (bytes > most) {
+      most = bytes;
+      largest = i;
+    }
+  }
+  return largest;
+}
+
 class EmulateCommand : public Command {
  public:
   std::string Name() const override { return "emulate"; }
@@ -30,7 +47,7 @@ class EmulateCommand : public Command {
            "  optiml emulate scale.ptx --grid 4 --block 256 --checked n=1000 \\\n"
            "      --arg x=f32[n]:inout --arg factor=f32=2.5 --arg n=size\n"
            "\n"
-           "Runs at the first row of checked sizes. Exit status 1 means that a check fired or "
+           "Runs at the largest row of checked sizes. Exit status 1 means that a check fired or "
            "that\n"
            "the kernel did not end by itself.";
   }
@@ -104,11 +121,12 @@ class EmulateCommand : public Command {
       *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
       return kExitNothingKept;
     }
-    const SizeRow& row = bench.task->checked.front();
+    const size_t largest = LargestPlan(outcome.prepared->checked_plans);
+    const SizeRow& row = bench.task->checked[largest];
     OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(*bench.task, row.sizes, ptx_.seed));
     RunRequest request;
     request.artifact = &outcome.prepared->artifact;
-    request.plan = &outcome.prepared->checked_plans.front();
+    request.plan = &outcome.prepared->checked_plans[largest];
     request.buffers = ContentsFor(*bench.task, *request.plan, inputs);
     view_.title = fmt::format("{} at {}", bench.task->name, inputs.text);
     view_.source_text = source.text();
