@@ -51,9 +51,21 @@ void AddCounts(const ptx::Counters& c, Metrics& m) {
   m.Add(metric::kSharedAtomicRounds, D(c.shared_atomic.serialised), "round");
   m.Add(metric::kLocalLoadSectors, D(c.local_load.sectors), "sector");
   m.Add(metric::kLocalStoreSectors, D(c.local_store.sectors), "sector");
+  // The fast paths of correctly rounded operations, as ptxas writes them for sm_90 (measured on an
+  // H200: bench/counters, softmax and layernorm): reciprocal and two steps of refinement for a
+  // division, one for a reciprocal, and Heron's step for a root.
+  constexpr double kFmasOfDivision = 5;
+  constexpr double kFmasOfReciprocal = 2;
+  constexpr double kFmasOfRoot = 2;
+  constexpr double kMulsOfRoot = 2;
   m.Add(metric::kFaddInstructions, D(c.ByClass(Class::kFp32Add)), "inst");
-  m.Add(metric::kFmulInstructions, D(c.ByClass(Class::kFp32Mul)), "inst");
-  m.Add(metric::kFfmaInstructions, D(c.ByClass(Class::kFp32Fma)), "inst");
+  m.Add(metric::kFmulInstructions,
+        D(c.ByClass(Class::kFp32Mul)) + kMulsOfRoot * D(c.ByClass(Class::kFp32Root)), "inst");
+  m.Add(metric::kFfmaInstructions,
+        D(c.ByClass(Class::kFp32Fma)) + kFmasOfDivision * D(c.ByClass(Class::kFp32Division)) +
+            kFmasOfReciprocal * D(c.ByClass(Class::kFp32Reciprocal)) +
+            kFmasOfRoot * D(c.ByClass(Class::kFp32Root)),
+        "inst");
   m.Add(metric::kIntegerInstructions,
         D(c.ByClass(Class::kInteger)) + D(c.ByClass(Class::kInteger64)), "inst");
   m.Add(metric::kSpecialFunctionInstructions,

@@ -27,6 +27,9 @@ double MachineInstructions(InstructionClass instruction_class) {
     case InstructionClass::kSpecialFunction:
       return 1.5;  // range checks around ex2, rsqrt
     case InstructionClass::kDivision:
+    case InstructionClass::kFp32Division:
+    case InstructionClass::kFp32Reciprocal:
+    case InstructionClass::kFp32Root:
       return 10;
     default:
       return 1;
@@ -57,6 +60,14 @@ double WarpCount(const ptx::Counters& c, InstructionClass instruction_class) {
 
 double D(uint64_t count) {
   return static_cast<double>(count);
+}
+
+// Special functions, and what needs one inside.
+double SpecialFunctions(const ptx::Counters& c) {
+  return WarpCount(c, InstructionClass::kSpecialFunction) +
+         WarpCount(c, InstructionClass::kFp32Division) +
+         WarpCount(c, InstructionClass::kFp32Reciprocal) +
+         WarpCount(c, InstructionClass::kFp32Root) + WarpCount(c, InstructionClass::kDivision);
 }
 
 // Clocks of the load-store path for one kind of global access.
@@ -108,8 +119,7 @@ double WarpClocks(const ptx::Counters& c, const DeviceDescription& device) {
   const double rounds = c.global_load_rounds > 0
                             ? D(c.global_load_rounds)
                             : D(c.global_load.requests) / kDefaultLoadsInFlight;
-  const double special =
-      WarpCount(c, InstructionClass::kSpecialFunction) + WarpCount(c, InstructionClass::kDivision);
+  const double special = SpecialFunctions(c);
   double clocks = IssuedInstructions(c) * device.arithmetic_latency / device.instructions_in_flight;
   clocks += rounds * load_latency;
   // A round ends when the last of its wavefronts does.
@@ -215,8 +225,8 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
                   blocks * device.block_start_clocks);
   const auto pipe = [&](double warps, double lanes) { return of_sm(warps * 32 / lanes); };
   t.fp32 =
-      pipe(WarpCount(c, InstructionClass::kFp32Add) + WarpCount(c, InstructionClass::kFp32Mul) +
-               WarpCount(c, InstructionClass::kFp32Fma),
+      pipe(WarpCount(c, InstructionClass::kFp32Add) + WarpCount(c, InstructionClass::kFp32Other) +
+               WarpCount(c, InstructionClass::kFp32Mul) + WarpCount(c, InstructionClass::kFp32Fma),
            device.fp32_lanes_per_clock);
   t.fp64 = pipe(WarpCount(c, InstructionClass::kFp64), device.fp64_lanes_per_clock);
   t.fp16 = pipe(WarpCount(c, InstructionClass::kFp16), device.fp16_lanes_per_clock);
@@ -225,9 +235,7 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
           WarpCount(c, InstructionClass::kInteger64) *
               MachineInstructions(InstructionClass::kInteger64),
       device.integer_lanes_per_clock);
-  t.special = pipe(WarpCount(c, InstructionClass::kSpecialFunction) +
-                       WarpCount(c, InstructionClass::kDivision),
-                   device.special_lanes_per_clock) +
+  t.special = pipe(SpecialFunctions(c), device.special_lanes_per_clock) +
               pipe(WarpCount(c, InstructionClass::kConversion), device.conversion_lanes_per_clock);
   t.atomics = AtomicSeconds(work, device);
   t.latency = EffectiveWaves(t.waves) * (WarpClocks(c, device) + device.block_start_clocks) /

@@ -37,11 +37,17 @@ uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint
 // Fills site.lines for this address.
 void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
 // Wavefronts of a shared access with a recorded pattern; `ideal` is the number without conflicts.
+// 4-byte accesses go by warp, 8-byte by half warp, 16-byte by quarter warp; twice as many lanes
+// where they read in pairs.
 uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
                            uint32_t& ideal);
 // Phases (whole, half or quarter warps) with an active lane: the ideal wavefronts of an access
 // without equal addresses.
 uint32_t ActivePhases(uint32_t mask, uint32_t bytes);
+// Half warps with an active lane: the wavefronts of a 16-byte access to one address.
+inline uint32_t ActiveHalves(uint32_t mask) {
+  return ((mask & 0xffff) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
+}
 
 // Sends the sectors of [lo, hi) or of the recorded pattern to the cache model.
 void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,

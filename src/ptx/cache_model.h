@@ -4,7 +4,7 @@
 // The cache model: sectored, set associative, least recently used. Lines of 128 bytes with four
 // sectors of 32 bytes. Loads go through the L1 of the block's SM (allocate on miss); stores and
 // atomics go to L2, which writes back; a store updates the L1's sector when it is there, an atomic
-// drops it. DRAM traffic is what L2 misses and evicts.
+// drops it. DRAM traffic is what L2 misses, by aligned 64 bytes, and evicts, by sectors.
 //
 // Internal to ptx/. Not thread safe: workers lock the L2 (LockedL2).
 

@@ -13,7 +13,8 @@
 namespace optiml::ptx {
 
 enum class InstructionClass : uint8_t {
-  kFp32Add,  // add, sub, min, max, abs, neg, compare of f32
+  kFp32Add,    // add and sub of f32
+  kFp32Other,  // min, max, abs, neg, compare of f32
   kFp32Mul,
   kFp32Fma,
   kFp64,
@@ -21,7 +22,10 @@ enum class InstructionClass : uint8_t {
   kInteger,          // 32-bit and narrower: arithmetic, logic, shifts, compare, select
   kInteger64,        // 64-bit integers: ptxas needs about two 32-bit instructions for each
   kSpecialFunction,  // ex2, lg2, rcp, rsqrt, sin, cos, tanh, sqrt
-  kDivision,         // div and rem, and correctly rounded sqrt and rcp: a sequence on the GPU
+  kFp32Division,     // correctly rounded div, rcp and sqrt of f32: each a sequence on the GPU
+  kFp32Reciprocal,
+  kFp32Root,
+  kDivision,  // div and rem of other types
   kConversion,
   kMove,     // mov, cvta, ld.param: mostly no instruction on the GPU
   kControl,  // bra, ret, call, bar, fences, nanosleep

@@ -78,7 +78,7 @@ TEST(Counting, WavefrontsFollowTheBanks) {
                         {132, "ld.shared.u32 %r9, [%r20];", 1, 0},
                         {8, "ld.shared.v2.u32 {%r8, %r9}, [%r20];", 2, 0},
                         {16, "ld.shared.v4.u32 {%r8, %r9, %r10, %r11}, [%r20];", 4, 0},
-                        {0, "ld.shared.v4.u32 {%r8, %r9, %r10, %r11}, [%r20];", 1, 0},
+                        {0, "ld.shared.v4.u32 {%r8, %r9, %r10, %r11}, [%r20];", 2, 0},
                         {2, "ld.shared.u16 %h1, [%r20];", 1, 0},
                         {64, "ld.shared.v2.u32 {%r8, %r9}, [%r20];", 16, 14}};
   for (const Case& c : cases) {
@@ -87,6 +87,30 @@ TEST(Counting, WavefrontsFollowTheBanks) {
     EXPECT_EQ(counters.shared_load.requests, 1u);
     EXPECT_EQ(counters.shared_load.wavefronts, c.wavefronts) << c.stride << " " << c.access;
     EXPECT_EQ(counters.shared_load.conflicts, c.conflicts) << c.stride << " " << c.access;
+  }
+}
+
+// As bench/counters measures them on an H200.
+TEST(Counting, WideAccessesOfPairsShareAWavefront) {
+  struct Case {
+    const char* word;  // of %r4, the lane
+    uint32_t bytes;
+    uint64_t wavefronts;
+  };
+  const Case cases[] = {{"shr.u32 %r5, %r4, 1;", 8, 1},  {"shr.u32 %r5, %r4, 2;", 8, 1},
+                        {"shr.u32 %r5, %r4, 4;", 8, 1},  {"and.b32 %r5, %r4, 1;", 8, 1},
+                        {"and.b32 %r5, %r4, 7;", 8, 2},  {"and.b32 %r5, %r4, 15;", 8, 2},
+                        {"shr.u32 %r5, %r4, 1;", 16, 2}, {"shr.u32 %r5, %r4, 2;", 16, 2},
+                        {"shr.u32 %r5, %r4, 3;", 16, 2}, {"shr.u32 %r5, %r4, 4;", 16, 2},
+                        {"and.b32 %r5, %r4, 1;", 16, 2}, {"and.b32 %r5, %r4, 3;", 16, 4},
+                        {"and.b32 %r5, %r4, 7;", 16, 4}, {"and.b32 %r5, %r4, 15;", 16, 4}};
+  for (const Case& c : cases) {
+    const Counters counters = Count(
+        fmt::format("mov.u32 %r20, s; {} mad.lo.u32 %r20, %r5, {}, %r20;\n{}", c.word, c.bytes,
+                    c.bytes == 8 ? "ld.shared.v2.u32 {%r8, %r9}, [%r20];"
+                                 : "ld.shared.v4.u32 {%r8, %r9, %r10, %r11}, [%r20];"));
+    EXPECT_EQ(counters.shared_load.wavefronts, c.wavefronts) << c.word << " " << c.bytes;
+    EXPECT_EQ(counters.shared_load.conflicts, 0u) << c.word << " " << c.bytes;
   }
 }
 
@@ -148,6 +172,35 @@ TEST(Counting, LoadsInFlightFollowTheDependences) {
       Count("ld.global.u32 %r9, [%rd1]; st.global.u32 [%rd1], %r9; ld.global.u32 %r10, [%rd1+4];")
           .LoadsInFlight(),
       1.0);
+}
+
+TEST(Counting, CorrectlyRoundedOperationsAreClassesOfTheirOwn) {
+  const Counters c = Count(
+      "mov.f32 %f1, 0f40000000; div.rn.f32 %f2, %f1, %f1; rcp.rn.f32 %f2, %f1; sqrt.rn.f32 %f2, "
+      "%f1; rcp.approx.f32 %f2, %f1; min.f32 %f2, %f1, %f1; sub.f32 %f2, %f1, %f1; div.s32 %r9, "
+      "%r4, 3;");
+  EXPECT_EQ(c.ByClass(InstructionClass::kFp32Division), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kFp32Reciprocal), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kFp32Root), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kSpecialFunction), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kFp32Other), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kFp32Add), 32u);
+  EXPECT_EQ(c.ByClass(InstructionClass::kDivision), 32u);
+}
+
+TEST(Cache, FetchesAligned64Bytes) {
+  Counters counters;
+  L2Cache l2(1 << 20, 16);
+  l2.Read(0, 0x1, counters);  // sector 0, and 1 with it
+  EXPECT_EQ(counters.dram_read_bytes, 64u);
+  l2.Read(0, 0x2, counters);
+  EXPECT_EQ(counters.dram_read_bytes, 64u);
+  EXPECT_EQ(counters.l2_hits, 1u);
+  l2.Read(0, 0xf, counters);  // 2 and 3 are missing
+  EXPECT_EQ(counters.dram_read_bytes, 128u);
+  l2.Write(1, 0x1, counters);
+  l2.Read(1, 0x2, counters);  // the written neighbour is not fetched again
+  EXPECT_EQ(counters.dram_read_bytes, 160u);
 }
 
 TEST(Cache, CountsHitsMissesAndTraffic) {

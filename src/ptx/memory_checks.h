@@ -198,7 +198,7 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
       SharedCounts& counts = kStore ? worker.counters.shared_store : worker.counters.shared_load;
       ++counts.requests;
       if (shape == Shape::kEqual) {
-        ++counts.wavefronts;
+        counts.wavefronts += size <= 8 ? 1 : ActiveHalves(lanes.mask);
       } else if (shape == Shape::kConsecutive) {
         counts.wavefronts += size <= 4 ? 1 : ActivePhases(lanes.mask, size);
       } else {

@@ -157,10 +157,13 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
     return C::kSpecialFunction;
   }
   if (base == "rcp" || base == "sqrt") {
-    return opcode.approximate ? C::kSpecialFunction : C::kDivision;
+    return opcode.approximate   ? C::kSpecialFunction
+           : type != Type::kF32 ? C::kDivision
+           : base == "rcp"      ? C::kFp32Reciprocal
+                                : C::kFp32Root;
   }
   if (base == "div" || base == "rem") {
-    return C::kDivision;
+    return type != Type::kF32 || opcode.approximate ? C::kDivision : C::kFp32Division;
   }
   if (type == Type::kF64) {
     return C::kFp64;
@@ -169,10 +172,11 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
     return C::kFp16;
   }
   if (type == Type::kF32) {
-    return base == "fma" || base == "mad" ? C::kFp32Fma
-           : base == "mul"                ? C::kFp32Mul
-           : base == "selp"               ? C::kInteger
-                                          : C::kFp32Add;
+    return base == "fma" || base == "mad"   ? C::kFp32Fma
+           : base == "mul"                  ? C::kFp32Mul
+           : base == "selp"                 ? C::kInteger
+           : base == "add" || base == "sub" ? C::kFp32Add
+                                            : C::kFp32Other;
   }
   if (type == Type::kU64 || type == Type::kS64 || type == Type::kB64) {
     return C::kInteger64;

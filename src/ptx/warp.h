@@ -110,8 +110,8 @@ struct MemorySite {
   uint32_t distance_bits = 0;  // all distances or-ed
   bool duplicates = false;     // two lanes at the same address, or overlapping
   int16_t memo[32] =
-      {};  // sectors (by address mod 32) or wavefronts (by address mod 4); -1: unknown
-  uint16_t conflicts = 0;      // shared
+      {};             // sectors (by address mod 32) or wavefronts (by address mod 4); -1: unknown
+  int16_t ideal = 0;  // wavefronts without bank conflicts, when the memo is known
   uint32_t lines_phase = ~0u;  // address mod 128 for which `lines` holds
   uint8_t line_count = 0;
   int32_t line_distance[64] = {};  // in bytes from the first lane's line
