@@ -30,7 +30,7 @@ METRICS = [
     ("smsp__thread_inst_executed_per_inst_executed.ratio", None),
     ("smsp__inst_executed.sum", None),
     ("dram__bytes_read.sum", 0.10),
-    ("dram__bytes_write.sum", None),
+    ("dram__bytes_write.sum", 0.10),
     ("l1tex__t_sector_hit_rate.ratio", None),
     ("lts__t_sector_hit_rate.ratio", None),
 ]

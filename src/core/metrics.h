@@ -42,6 +42,8 @@ inline constexpr char kSharedStoreConflicts[] =
 // Bytes between L2 and device memory.
 inline constexpr char kDramReadBytes[] = "dram__bytes_read.sum";
 inline constexpr char kDramWriteBytes[] = "dram__bytes_write.sum";
+// Bytes that L2 still has to write when the launch ends.
+inline constexpr char kDramDirtyBytes[] = "emulator__l2_dirty_bytes_at_end.sum";
 inline constexpr char kL1HitRatio[] = "l1tex__t_sector_hit_rate.ratio";
 inline constexpr char kL2HitRatio[] = "lts__t_sector_hit_rate.ratio";
 // Atomic operations at global memory, warp-level requests.

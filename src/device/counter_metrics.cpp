@@ -27,7 +27,8 @@ class Metrics {
   Profile& profile_;
 };
 
-void AddCounts(const ptx::Counters& c, Metrics& m) {
+// `l2_bytes`: what L2 holds. Sampled launches do not fill it, so what they leave dirty may be more.
+void AddCounts(const ptx::Counters& c, uint64_t l2_bytes, Metrics& m) {
   using Class = ptx::InstructionClass;
   m.Add(metric::kThreadInstructions, D(c.thread_instructions), "inst");
   m.Add(metric::kWarpInstructions, D(c.warp_instructions), "inst");
@@ -77,7 +78,9 @@ void AddCounts(const ptx::Counters& c, Metrics& m) {
   }
   if (c.cache_modelled) {
     m.Add(metric::kDramReadBytes, D(c.dram_read_bytes), "byte");
-    m.Add(metric::kDramWriteBytes, D(c.dram_write_bytes) + D(c.l2_dirty_bytes_at_end), "byte");
+    const uint64_t dirty = std::min(c.l2_dirty_bytes_at_end, l2_bytes);
+    m.Add(metric::kDramWriteBytes, D(c.dram_write_bytes + c.l2_dirty_bytes_at_end - dirty), "byte");
+    m.Add(metric::kDramDirtyBytes, D(dirty), "byte");
     m.AddRatio(metric::kL1HitRatio, D(c.l1_load_hits), D(c.l1_load_sectors));
     m.AddRatio(metric::kL2HitRatio, D(c.l2_hits), D(c.l2_sectors));
   }
@@ -89,7 +92,7 @@ Profile CountsOf(const ptx::Counters& counters) {
   Profile profile;
   profile.source = ProfileSource::kEmulator;
   Metrics m(profile);
-  AddCounts(counters, m);
+  AddCounts(counters, counters.l2_dirty_bytes_at_end, m);
   return profile;
 }
 
@@ -129,7 +132,7 @@ Profile ProfileOf(const PlanWork& work, const PlanTimes& times, const DeviceDesc
   if (longest == nullptr) {
     return profile;
   }
-  AddCounts(sum, m);
+  AddCounts(sum, device.l2_bytes, m);
   m.Add(metric::kTheoreticalOccupancy, longest_times->occupancy.ratio, "ratio");
   m.Add(metric::kRegisters, longest->block.registers_per_thread, "register");
   m.Add(metric::kSharedBytesPerBlock, D(longest->block.shared_bytes), "byte");

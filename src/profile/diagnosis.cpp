@@ -72,10 +72,11 @@ std::map<std::string, double> SpeedOfLight(const Profile& profile, double second
   };
   const auto read = profile.Get(metric::kDramReadBytes);
   const auto written = profile.Get(metric::kDramWriteBytes);
+  const auto dirty = profile.Get(metric::kDramDirtyBytes);
   std::optional<double> dram = profile.Get(metric::kDramUtilisation);
   if (!dram.has_value() && (read.has_value() || written.has_value()) && seconds > 0 &&
       device.dram_bytes_per_s > 0) {
-    dram = (Or0(read) + Or0(written)) / seconds / device.dram_bytes_per_s;
+    dram = (Or0(read) + Or0(written) + Or0(dirty)) / seconds / device.dram_bytes_per_s;
   }
   put("dram", dram);
   put("l2", profile.Get(metric::kL2Utilisation));

@@ -65,6 +65,8 @@ constexpr std::array kTable = {
                "bytes that moved from device memory to the L2 cache"},
     MetricInfo{metric::kDramWriteBytes, "DRAM bytes written", "byte", kLower, kGlobal,
                "bytes that moved from the L2 cache to device memory"},
+    MetricInfo{metric::kDramDirtyBytes, "dirty bytes left in L2", "byte", kLower, kGlobal,
+               "bytes in the L2 cache that are still to be written when the kernel ends"},
     MetricInfo{metric::kL1HitRatio, "L1 hit ratio", "ratio", kNeutral, kGlobal,
                "sectors found in the L1 cache over sectors asked for, 0 to 1"},
     MetricInfo{metric::kL2HitRatio, "L2 hit ratio", "ratio", kNeutral, kGlobal,

@@ -182,7 +182,8 @@ void MakeRoofline(ReportModel& model) {
     if (!operations) {
       operations = CountedOperations(profile);
     }
-    std::optional<double> bytes = Sum(profile, {metric::kDramReadBytes, metric::kDramWriteBytes});
+    std::optional<double> bytes =
+        Sum(profile, {metric::kDramReadBytes, metric::kDramWriteBytes, metric::kDramDirtyBytes});
     if (!bytes) {
       bytes = run.task.bytes;
     }

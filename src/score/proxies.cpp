@@ -12,7 +12,10 @@ namespace {
 // paper that OptiML follows does not publish its own (docs/architecture.md).
 const std::vector<Proxy>& MemoryProxies() {
   static const std::vector<Proxy> proxies = {
-      {"DRAM bytes", {metric::kDramReadBytes, metric::kDramWriteBytes}, Direction::kDown, 0.35},
+      {"DRAM bytes",
+       {metric::kDramReadBytes, metric::kDramWriteBytes, metric::kDramDirtyBytes},
+       Direction::kDown,
+       0.35},
       {"L1 sectors",
        {metric::kGlobalLoadSectors, metric::kGlobalStoreSectors},
        Direction::kDown,
@@ -65,7 +68,10 @@ const std::vector<Proxy>& OccupancyProxies() {
 
 const std::vector<Proxy>& UnknownProxies() {
   static const std::vector<Proxy> proxies = {
-      {"DRAM bytes", {metric::kDramReadBytes, metric::kDramWriteBytes}, Direction::kDown, 0.35},
+      {"DRAM bytes",
+       {metric::kDramReadBytes, metric::kDramWriteBytes, metric::kDramDirtyBytes},
+       Direction::kDown,
+       0.35},
       {"L1 sectors",
        {metric::kGlobalLoadSectors, metric::kGlobalStoreSectors},
        Direction::kDown,

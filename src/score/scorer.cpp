@@ -100,7 +100,10 @@ RewardPart Scorer::GuardrailPart(const Evaluation& candidate) const {
   if (candidate.TimeSeconds() >= root_.TimeSeconds()) {
     const Proxy work[] = {
         {"instructions", {metric::kThreadInstructions}, Direction::kDown, 1},
-        {"DRAM bytes", {metric::kDramReadBytes, metric::kDramWriteBytes}, Direction::kDown, 1}};
+        {"DRAM bytes",
+         {metric::kDramReadBytes, metric::kDramWriteBytes, metric::kDramDirtyBytes},
+         Direction::kDown,
+         1}};
     for (const Proxy& proxy : work) {
       const double before = WorkOf(proxy, root_);
       const double after = WorkOf(proxy, candidate);
