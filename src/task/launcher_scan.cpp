@@ -305,6 +305,16 @@ Result<SizeBindings> ParseSizes(std::string_view text) {
   return sizes;
 }
 
+std::optional<int> FunctionLine(std::string_view text, std::string_view name) {
+  const std::vector<Token> tokens = Tokenizer(text).Run();
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].text == name && tokens[i + 1].text == "(") {
+      return tokens[i].line;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<SourceComments> ReadComments(std::string_view text, const std::string& file_name) {
   constexpr std::string_view kMark = "// optiml:";
   SourceComments comments;

@@ -26,6 +26,10 @@ struct ScannedLauncher {
 Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& file_name,
                                      const std::string& entry);
 
+// Line of the first `name(` outside of comments, strings and preprocessor lines: where a C++ text
+// declares, defines or calls the function first. Absent when the text does not name it.
+std::optional<int> FunctionLine(std::string_view text, std::string_view name);
+
 // What `// optiml: ...` comments of a lone .cu say:
 //   // optiml: rows=8192 cols=8192                (a timed row; "timed" may be written before it)
 //   // optiml: checked rows=33 cols=100

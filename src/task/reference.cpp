@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/file_system.h"
 #include "base/process.h"
+#include "task/launcher_scan.h"
 #include "task/names.h"
 #include "task/reference_driver.h"
 
@@ -47,6 +48,14 @@ Parameter ParseParameter(std::string_view code) {
   p.dtype = dtype ? *dtype : DType::kU8;
   p.text = fmt::format("{}{}{}", p.is_const ? "const " : "", code, p.is_pointer ? "*" : "");
   return p;
+}
+
+std::vector<Parameter> ParseParameters(std::string_view codes) {
+  std::vector<Parameter> parameters;
+  for (const std::string& code : SplitTrimmed(codes, ' ')) {
+    parameters.push_back(ParseParameter(code));
+  }
+  return parameters;
 }
 
 // The plain C++ type that holds one element of the dtype.
@@ -93,10 +102,10 @@ class CompiledReference : public HostReference {
   Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
     return Checked(inputs, std::nullopt);
   }
-  bool has_range() const override { return has_range_; }
+  bool has_range() const override { return range_line_.has_value(); }
   Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
                                        int64_t end) override {
-    OPTIML_CHECK(has_range_, "the reference has no range function");
+    OPTIML_CHECK(has_range(), "the reference has no range function");
     return Checked(inputs, Range{begin, end});
   }
 
@@ -108,14 +117,17 @@ class CompiledReference : public HostReference {
 
   std::string symbol() const { return task_.source.entry() + "_reference"; }
   std::string file_name() const { return task_.reference.source.filename().string(); }
-  Error Fail(const std::string& what) const {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{}:{}: {} {}", file_name(), symbol_line_, symbol(), what));
+  Error Fail(const std::string& what, bool in_range_function = false) const {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}:{}: {} {}", file_name(), in_range_function ? *range_line_ : symbol_line_,
+                    symbol() + (in_range_function ? "_range" : ""), what));
   }
 
   Result<void> Compile(const std::filesystem::path& program, const std::string& driver);
   Result<void> ReadSignature();
   Result<void> CheckParameter(const ArgSpec& arg, const Parameter& parameter) const;
+  Result<void> CheckRangeParameters(const std::vector<Parameter>& parameters) const;
   Result<ProcessOutcome> Start(std::vector<std::string> argv,
                                std::vector<std::filesystem::path> read_only,
                                std::chrono::milliseconds limit, std::optional<size_t> memory) const;
@@ -127,8 +139,8 @@ class CompiledReference : public HostReference {
   ReferenceOptions options_;
   TemporaryDirectory scratch_;
   std::filesystem::path program_;
-  bool has_range_ = false;
   int symbol_line_ = 1;
+  std::optional<int> range_line_;  // absent: the file has no range function
   std::vector<Parameter> parameters_;
 };
 
@@ -229,13 +241,9 @@ Result<void> CompiledReference::Prepare() {
     OPTIML_TRY(SandboxAvailable());
   }
   OPTIML_ASSIGN(const std::string text, ReadFile(task_.reference.source));
-  const size_t at = text.find(symbol() + "(");
-  if (at != std::string::npos) {
-    symbol_line_ = 1 + static_cast<int>(std::count(
-                           text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-  }
-  has_range_ = text.find(symbol() + "_range") != std::string::npos;
-  DriverText parts{task_.reference.source, task_.source.entry(), has_range_, {}};
+  symbol_line_ = FunctionLine(text, symbol()).value_or(1);
+  range_line_ = FunctionLine(text, symbol() + "_range");
+  DriverText parts{task_.reference.source, task_.source.entry(), has_range(), {}};
   for (const ArgSpec& arg : task_.args) {
     parts.argument_names.push_back(arg.name);
   }
@@ -307,19 +315,36 @@ Result<void> CompiledReference::ReadSignature() {
     return Fail(fmt::format("cannot be loaded: {}", LastLines(outcome.standard_error, 300)));
   }
   // Static initialisers may print; the driver's line is the last one.
-  const std::string_view output = Trim(outcome.standard_output);
-  const size_t newline = output.rfind('\n');
-  parameters_.clear();
-  for (const std::string& code :
-       SplitTrimmed(newline == std::string_view::npos ? output : output.substr(newline + 1), ' ')) {
-    parameters_.push_back(ParseParameter(code));
-  }
+  std::string_view output = Trim(outcome.standard_output);
+  output.remove_prefix(output.rfind('\n') + 1);  // npos + 1 is 0
+  const size_t bar = output.find('|');
+  parameters_ = ParseParameters(Trim(output.substr(0, bar)));
   if (parameters_.size() != task_.args.size()) {
     return Fail(fmt::format("has {} parameters, but the task has {} arguments", parameters_.size(),
                             task_.args.size()));
   }
   for (size_t i = 0; i < parameters_.size(); ++i) {
     OPTIML_TRY(CheckParameter(task_.args[i], parameters_[i]));
+  }
+  return has_range() ? CheckRangeParameters(ParseParameters(Trim(output.substr(bar + 1))))
+                     : Result<void>();
+}
+
+Result<void> CompiledReference::CheckRangeParameters(
+    const std::vector<Parameter>& parameters) const {
+  const auto text = [](const std::vector<Parameter>& list) {
+    std::string joined;
+    for (const Parameter& parameter : list) {
+      joined += (joined.empty() ? "" : ", ") + parameter.text;
+    }
+    return joined;
+  };
+  std::vector<Parameter> expected = {ParseParameter("i64"), ParseParameter("i64")};
+  expected.insert(expected.end(), parameters_.begin(), parameters_.end());
+  if (text(parameters) != text(expected)) {
+    return Fail(fmt::format("takes ({}), expected ({}): begin, end and what {} takes",
+                            text(parameters), text(expected), symbol()),
+                true);
   }
   return {};
 }
@@ -381,6 +406,7 @@ Result<std::string> CompiledReference::Answer(const TaskInputs& inputs, std::opt
                                               uint8_t poison) {
   const std::filesystem::path request = scratch_.path() / "request";
   const std::filesystem::path answer = scratch_.path() / "answer";
+  const auto fail = [&](const std::string& what) { return Fail(what, range.has_value()); };
   std::error_code ignored;
   std::filesystem::remove(answer, ignored);
   OPTIML_TRY(WriteScratch(request, Request(inputs, range, poison)));
@@ -390,22 +416,22 @@ Result<std::string> CompiledReference::Answer(const TaskInputs& inputs, std::opt
                       options_.memory_bytes));
   const std::string where = inputs.text.empty() ? "" : fmt::format(" ({})", inputs.text);
   if (outcome.timed_out) {
-    return Fail(fmt::format("did not end within {} s{}", options_.time_limit_s, where));
+    return fail(fmt::format("did not end within {} s{}", options_.time_limit_s, where));
   }
   if (!outcome.succeeded()) {
     const size_t mark = outcome.standard_error.rfind(kDriverMark);
     if (mark != std::string::npos) {
       std::string_view said =
           std::string_view(outcome.standard_error).substr(mark + std::strlen(kDriverMark));
-      return Fail(std::string(said.substr(0, said.find('\n'))) + where);
+      return fail(std::string(said.substr(0, said.find('\n'))) + where);
     }
-    return Fail(outcome.signal != 0
+    return fail(outcome.signal != 0
                     ? fmt::format("crashed with signal {}{}", outcome.signal, where)
                     : fmt::format("ended the process with status {}{}", outcome.exit_code, where));
   }
   Result<std::string> bytes = ReadFile(answer, size_t{1} << 36);
   if (!bytes) {
-    return Fail("ended the process without returning" + where);
+    return fail("ended the process without returning" + where);
   }
   return bytes;
 }
@@ -433,7 +459,7 @@ Result<std::vector<Tensor>> CompiledReference::Checked(const TaskInputs& inputs,
     const size_t element_bytes = DTypeBytes(parameter.is_void ? arg.dtype : parameter.dtype);
     const auto count = static_cast<size_t>(input.element_count());
     if (at + count * element_bytes > bytes.size()) {
-      return Fail("gave an answer that is cut short");
+      return Fail("gave an answer that is cut short", range.has_value());
     }
     const std::string_view part = std::string_view(bytes).substr(at, count * element_bytes);
     if (arg.role == ArgRole::kWorkspace) {
@@ -448,14 +474,17 @@ Result<std::vector<Tensor>> CompiledReference::Checked(const TaskInputs& inputs,
     const std::string poison(element_bytes, static_cast<char>(kPoisonA));
     for (size_t e = 0; e < count; ++e) {
       const std::string_view element = part.substr(e * element_bytes, element_bytes);
-      if (element == poison && arg.role == ArgRole::kOut && !range) {
+      const auto index = static_cast<int64_t>(e);
+      const bool is_due = !range || (range->begin <= index && index < range->end);
+      if (element == poison && arg.role == ArgRole::kOut && is_due) {
         if (!second) {
           OPTIML_ASSIGN(second, Answer(inputs, range, kPoisonB));
         }
         if (std::string_view(*second).substr(at + e * element_bytes, element_bytes) ==
             std::string(element_bytes, static_cast<char>(kPoisonB))) {
           return Fail(
-              fmt::format("leaves element {} of {} unwritten ({})", e, arg.name, inputs.text));
+              fmt::format("leaves element {} of {} unwritten ({})", e, arg.name, inputs.text),
+              range.has_value());
         }
       }
       const auto* from = reinterpret_cast<const std::byte*>(element.data());

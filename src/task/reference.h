@@ -9,7 +9,8 @@
 // type of their dtype (f16 and bf16 as uint16_t, 8-bit floats as uint8_t) or, for any float buffer,
 // to double; float outputs should be double*. Scalars are any arithmetic type. The child checks the
 // types before the first call. An optional ENTRY_reference_range(int64_t begin, int64_t end, ...)
-// computes only the output elements [begin, end).
+// computes only the elements [begin, end) of every output, as far as it has them;
+// task/reference_range.h compares it with the whole.
 //
 // Threads: one call at a time.
 
@@ -43,7 +44,8 @@ class HostReference {
   virtual Result<std::vector<Tensor>> Run(const TaskInputs& inputs) = 0;
 
   virtual bool has_range() const = 0;
-  // As Run, but only elements [begin, end) of the outputs mean anything. REQUIRES: has_range()
+  // As Run, but only elements [begin, end) of the outputs mean anything; an `out` element among
+  // them that was left unwritten is an Error. REQUIRES: has_range(), 0 <= begin <= end
   virtual Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
                                                int64_t end) = 0;
 };

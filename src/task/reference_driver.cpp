@@ -103,9 +103,18 @@ constexpr char kBody[] = R"CPP(
   }
 
   template <typename... A>
-  void PrintSignature(void (*)(A...)) {
-    std::printf("\n");
+  void PrintParameters(void (*)(A...)) {
     (PrintCode<A>(), ...);
+  }
+
+  // One line: the parameters of the function, and after a bar those of the range function.
+  void PrintSignature() {
+    std::printf("\n");
+    PrintParameters(&OPTIML_ENTRY);
+#if OPTIML_HAS_RANGE
+    std::printf("| ");
+    PrintParameters(&OPTIML_RANGE);
+#endif
     std::printf("\n");
   }
 
@@ -119,16 +128,28 @@ constexpr char kBody[] = R"CPP(
     CallWith(function, std::index_sequence_for<A...>());
   }
 
-  template <typename... A, size_t... I>
-  void CallRangeWith(void (*function)(int64_t, int64_t, A...), int64_t begin, int64_t end,
-                     std::index_sequence<I...>) {
-    function(begin, end, Argument<A>(slots[I])...);
+  template <typename T>
+  T Bound(int64_t bound) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(bound);
+    } else {
+      return T();  // never called: its signature is refused
+    }
   }
 
-  template <typename... A>
-  void CallRange(void (*function)(int64_t, int64_t, A...), int64_t begin, int64_t end) {
+  template <typename B, typename E, typename... A, size_t... I>
+  void CallRangeWith(void (*function)(B, E, A...), int64_t begin, int64_t end,
+                     std::index_sequence<I...>) {
+    function(Bound<B>(begin), Bound<E>(end), Argument<A>(slots[I])...);
+  }
+
+  template <typename B, typename E, typename... A>
+  void CallRange(int64_t begin, int64_t end, void (*function)(B, E, A...)) {
     CallRangeWith(function, begin, end, std::index_sequence_for<A...>());
   }
+
+  // Of a function with less than two parameters: never called, as above.
+  void CallRange(int64_t, int64_t, ...) {}
 
   uint64_t ReadWord(FILE* file) {
     uint64_t word = 0;
@@ -181,7 +202,7 @@ constexpr char kBody[] = R"CPP(
     try {
 #if OPTIML_HAS_RANGE
       if (range) {
-        CallRange(&OPTIML_RANGE, begin, end);
+        CallRange(begin, end, &OPTIML_RANGE);
       } else {
         Call(&OPTIML_ENTRY);
       }
@@ -225,7 +246,7 @@ constexpr char kBody[] = R"CPP(
 
   int main(int argc, char** argv) {
     if (argc == 2) {
-      optiml_reference_driver::PrintSignature(&OPTIML_ENTRY);
+      optiml_reference_driver::PrintSignature();
       return 0;
     }
     return argc == 3 ? optiml_reference_driver::Run(argv[1], argv[2]) : 42;

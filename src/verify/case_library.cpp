@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "task/names.h"
 #include "task/npy.h"
+#include "task/reference_range.h"
 #include "verify/plan_runner.h"
 
 namespace optiml {
@@ -333,6 +334,10 @@ Result<void> CaseLibrary::FillIn(VerifyCase& c, const PreparedSource& original) 
     return {};
   }
   c.expected = *std::move(expected);
+  // Once for each row of the task: its declared fills are what sampled shapes will be filled with.
+  if (reference_ != nullptr && reference_->has_range() && c.is_first && c.is_binding) {
+    OPTIML_TRY(CheckReferenceRange(task_, *reference_, c.inputs, c.expected));
+  }
   MakeBudgets(c, {});
   return {};
 }

@@ -70,6 +70,9 @@ class FakeReference : public HostReference {
     return x * a;
   };
   int runs = 0;
+  // What the range form adds to an element, and how often it ran; absent: there is none.
+  std::optional<double> range_error;
+  int range_runs = 0;
 
   Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
     ++runs;
@@ -82,9 +85,16 @@ class FakeReference : public HostReference {
     }
     return outputs;
   }
-  bool has_range() const override { return false; }
-  Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t, int64_t) override {
-    return Run(inputs);
+  bool has_range() const override { return range_error.has_value(); }
+  Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
+                                       int64_t end) override {
+    ++range_runs;
+    OPTIML_ASSIGN(std::vector<Tensor> outputs, Run(inputs));
+    --runs;
+    for (int64_t i = begin; i < end; ++i) {
+      StoreElement(DType::kF64, outputs[1].At(i) + *range_error, outputs[1].bytes.data() + 8 * i);
+    }
+    return outputs;
   }
 };
 
@@ -418,6 +428,16 @@ TEST_F(VerifierTest, AReferenceThatDisagreesWithTheOriginalIsAnError) {
   EXPECT_THAT(BatteryMessage(),
               HasSubstr("the reference disagrees with the original kernel at n=1, declared fills, "
                         "seed 1: y[0]: expected"));
+}
+
+TEST_F(VerifierTest, ARangeReferenceIsComparedWithTheWholeOneOncePerCheckedRow) {
+  reference_.range_error = 0;
+  Start();
+  EXPECT_EQ(BatteryMessage(), "passed");
+  EXPECT_EQ(reference_.range_runs, 3);  // one range of the one element, two of the 67
+  reference_.range_error = 1e-3;
+  Start();
+  EXPECT_THAT(BatteryMessage(), HasSubstr("scale_reference_range on elements [0, 1) gives "));
 }
 
 TEST_F(VerifierTest, AnOriginalThatLeavesOutputsUnwrittenIsAnError) {
