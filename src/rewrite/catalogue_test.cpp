@@ -159,6 +159,15 @@ extern "C" void shared(const float* x, float* y, int n) {
   EXPECT_TRUE(std::holds_alternative<ApplyRefusal>(made.catalogue->Identity()));
 }
 
+TEST(Catalogue, PlacesComputedFromAFloatAreAScatterAndNoFullFold) {
+  const Made made = Make(FloatHistogram());
+  EXPECT_NE(made.Refusal({MakeEdit("grid_fold", {{"blocks", 8}, {"width", 4}, {"items", 4}})}), "");
+  const std::string text =
+      made.Apply({MakeEdit("private_bins", {{"replicas", 32}, {"width", 4}, {"items", 2}})});
+  EXPECT_THAT(text, HasSubstr("__shared__ int counts_copies"));
+  Parse(KernelSource(text, "float_histogram", "float_histogram.cu"));
+}
+
 TEST(Catalogue, RefusesLaunchesSpelledByMacros) {
   KernelCase macro = Relu();
   macro.text = R"(

@@ -222,6 +222,25 @@ extern "C" void histogram(const int* data, unsigned int* counts, int n, int bins
           {Bytes(4 << 20), Bytes(1024), Integer(1 << 20), Integer(256)}};
 }
 
+// The bin is no load but computed from a float that was loaded.
+inline KernelCase FloatHistogram() {
+  return {"float_histogram",
+          R"(
+__global__ void float_histogram_kernel(const float* data, int* counts, int n, int bins) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float value = data[i];
+    if (value >= 0.0f && value < bins) atomicAdd(&counts[(int)value], 1);
+  }
+}
+extern "C" void float_histogram(const float* data, int* counts, int n, int bins) {
+  cudaMemset(counts, 0, bins * sizeof(int));
+  float_histogram_kernel<<<(n + 255) / 256, 256>>>(data, counts, n, bins);
+}
+)",
+          {Bytes(4 << 20), Bytes(1024), Integer(1 << 20), Integer(256)}};
+}
+
 inline KernelCase MatMul() {
   return {"matmul",
           R"(
@@ -376,23 +395,15 @@ void awkward(const float* x, float* y, int n, cudaStream_t s) {
 }
 
 inline std::vector<KernelCase> AllKernels() {
-  return {Relu(),
-          BiasGelu(),
-          ScaleInPlace(),
-          RowMap(),
-          Softmax(),
-          SoftmaxByElement(),
-          LayerNorm(),
-          Gemv(),
-          ColumnSum(),
-          Dot(),
-          Histogram(),
-          MatMul(),
-          BatchedTransposedMatMul(),
-          Transpose(),
-          AddTransposed(),
-          Jacobi(),
-          Convolution(),
+  return {Relu(),         BiasGelu(),
+          ScaleInPlace(), RowMap(),
+          Softmax(),      SoftmaxByElement(),
+          LayerNorm(),    Gemv(),
+          ColumnSum(),    Dot(),
+          Histogram(),    FloatHistogram(),
+          MatMul(),       BatchedTransposedMatMul(),
+          Transpose(),    AddTransposed(),
+          Jacobi(),       Convolution(),
           AwkwardNames()};
 }
 

@@ -47,9 +47,7 @@ class AffineBuilder {
   AffineBuilder(const std::vector<std::string>& dims, const std::vector<Let>& lets)
       : dims_(dims.begin(), dims.end()) {
     for (const Let& let : lets) {
-      if (!IsFloatScalar(let.type)) {
-        lets_[let.name] = let.value;
-      }
+      lets_[let.name] = let.value;
     }
   }
 

@@ -63,7 +63,8 @@ struct Affine {
   }
 };
 
-// `dims` are the symbols treated as index variables; `lets` are expanded where they are integers.
+// `dims` are the symbols treated as index variables; `lets` are expanded where they are integers,
+// and what is computed from a float one has no form.
 // Casts between integer types are looked through (indices are assumed not to wrap: the emitted code
 // keeps the source's index type or proves that 32 bits are enough). Every other symbol counts as
 // invariant. An invariant subexpression that is no polynomial ("n / 2") becomes an atom: a symbol

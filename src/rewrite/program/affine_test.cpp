@@ -50,6 +50,16 @@ TEST(Affine, HasNoFormForProductsOfDimsLoadsAndDivisionsOfDims) {
   EXPECT_EQ(Show(I("bin"), {{"bin", Scalar::kI32, Load("idx", I("c"), Scalar::kI32)}}), "none");
 }
 
+TEST(Affine, HasNoFormForWhatAFloatLetGives) {
+  const ExprPtr bin = Cast(Scalar::kI32, Symbol("value", Scalar::kF32));
+  const std::vector<Let> lets = {{"value", Scalar::kF32, Load("data", I("c"), Scalar::kF32)},
+                                 {"bin", Scalar::kI32, bin}};
+  EXPECT_EQ(Show(bin, lets), "none");
+  EXPECT_EQ(Show(I("bin"), lets), "none");
+  EXPECT_EQ(Show(Op("+", bin, Op("*", I("row"), I("cols"))), lets), "none");
+  EXPECT_EQ(Show(bin), "((int)value)");  // a parameter is invariant
+}
+
 TEST(Affine, KeepsInvariantDivisionsAsAtoms) {
   EXPECT_EQ(Show(Op("+", Op("*", I("row"), Op("/", I("n"), Int(2))), I("c"))), "row*(n / 2) + c");
 }
