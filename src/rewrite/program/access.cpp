@@ -1,6 +1,7 @@
 #include "rewrite/program/access.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace optiml::rewrite {
@@ -35,6 +36,10 @@ std::vector<std::string> Names(const std::vector<Dim>& dims) {
   }
   return names;
 }
+
+// No name of a source's variable; records of more elements are taken to overlap.
+constexpr char kMember[] = "(member)";
+constexpr int64_t kMaxRecordElements = int64_t{1} << 20;
 
 // The absolute value of a stride whose sign is known, else nothing.
 std::optional<Polynomial> Magnitude(const Polynomial& stride) {
@@ -133,8 +138,7 @@ bool MayConflictAcrossPoints(const Program& program, const Access& a, const Acce
   if (a.buffer != b.buffer) {
     return false;
   }
-  if (!a.affine || !b.affine || !(a.affine->constant == b.affine->constant) ||
-      a.dims.size() != b.dims.size()) {
+  if (!a.affine || !b.affine || a.dims.size() != b.dims.size()) {
     return true;
   }
   for (size_t i = 0; i < a.dims.size(); ++i) {
@@ -147,7 +151,20 @@ bool MayConflictAcrossPoints(const Program& program, const Access& a, const Acce
       return true;
     }
   }
-  return !IsInjective(*a.affine, a.dims);
+  if (a.affine->constant == b.affine->constant) {
+    return !IsInjective(*a.affine, a.dims);
+  }
+  // Members of one record: with every element from the one to the other as a further dim, no two
+  // points may meet.
+  const std::optional<int64_t> apart = (a.affine->constant - b.affine->constant).Constant();
+  if (!apart || *apart <= -kMaxRecordElements || *apart >= kMaxRecordElements) {
+    return true;
+  }
+  Affine record = *a.affine;
+  record.coefficients[kMember] = Polynomial(1);
+  std::vector<Dim> dims = a.dims;
+  dims.push_back({kMember, DimKind::kPar, Int(std::abs(*apart) + 1)});
+  return !IsInjective(record, dims);
 }
 
 std::vector<std::string> StoredBuffers(const Stage& stage) {

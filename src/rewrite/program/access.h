@@ -48,8 +48,9 @@ bool DependsOn(const Access& access, const std::string& dim);
 bool IsInjective(const Affine& index, const std::vector<Dim>& dims);
 
 // Whether two accesses to one buffer may touch the same element at different points of the
-// program's dims. False only when both have the same strides over their dims, the same constant,
-// dims of the same extents, and are injective: then each point has its own elements.
+// program's dims. False only when both have the same strides over their dims, dims of the same
+// extents, and are injective: then each point has its own elements. Their constants are the same or
+// a number apart that the strides leave room for ("3*i" and "3*i + 2").
 bool MayConflictAcrossPoints(const Program& program, const Access& a, const Access& b);
 
 // Whether stage `later` uses what stage `earlier` made: a let, an accumulator, or a buffer that one

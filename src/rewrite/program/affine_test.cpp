@@ -164,5 +164,27 @@ TEST(Conflicts, InPlaceRowsAreSeparateAndShiftedOnesAreNot) {
   EXPECT_TRUE(MayConflictAcrossPoints(program, accesses[0], accesses[1]));
 }
 
+TEST(Conflicts, MembersOfARecordAreSeparateAsLongAsTheStrideHasRoomForThem) {
+  Program program = InPlace(I("row"), I("row"));
+  const auto conflict = [&](const ExprPtr& a, const ExprPtr& b) {
+    Stage stores;
+    stores.stores = {{"y", a, Symbol("s", Scalar::kF32)}, {"y", b, Symbol("s", Scalar::kF32)}};
+    program.stages[1] = stores;
+    const std::vector<Access> accesses = Accesses(program);
+    return MayConflictAcrossPoints(program, accesses[1], accesses[2]);
+  };
+  const auto at = [](int64_t stride, int64_t member) {
+    return Op("+", Op("*", I("row"), Int(stride)), Int(member));
+  };
+  EXPECT_FALSE(conflict(at(3, 0), at(3, 1)));
+  EXPECT_FALSE(conflict(at(3, 0), at(3, 2)));
+  EXPECT_FALSE(conflict(at(3, 2), at(3, 0)));
+  EXPECT_FALSE(conflict(at(-3, 2), at(-3, 1)));
+  EXPECT_TRUE(conflict(at(3, 0), at(3, 3)));
+  EXPECT_TRUE(conflict(at(1, 0), at(1, 1)));
+  EXPECT_TRUE(conflict(at(3, 0), at(4, 1)));
+  EXPECT_TRUE(conflict(at(3, 0), Op("+", at(3, 0), I("cols"))));
+}
+
 }  // namespace
 }  // namespace optiml::rewrite
