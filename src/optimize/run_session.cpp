@@ -53,7 +53,8 @@ Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& op
   engines.make_catalogue = [&parts, unit, limits = LimitsOf(device.Info())](
                                const PreparedCandidate& root,
                                const std::vector<std::string>& excluded_kernels) {
-    return rewrite::MakeCatalogue(*parts.task, *unit, root.timed_plans, limits, excluded_kernels);
+    return rewrite::MakeCatalogue(*parts.task, *unit, root.timed_plans, limits, excluded_kernels,
+                                  root.case_plans);
   };
   engines.diagnose = Diagnose;
   engines.deliver = [&](const std::string& source, const PreparedCandidate& candidate) {

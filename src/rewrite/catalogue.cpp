@@ -12,7 +12,8 @@ Result<std::unique_ptr<Catalogue>> MakeCatalogue(const KernelTask& task,
                                                  const ast::SourceUnit& root,
                                                  const std::vector<LaunchPlan>& plans,
                                                  const TargetLimits& limits,
-                                                 const std::vector<std::string>& excluded_kernels) {
+                                                 const std::vector<std::string>& excluded_kernels,
+                                                 const std::vector<LaunchPlan>& checked_plans) {
   std::set<std::string> launched;
   for (const LaunchPlan& plan : plans) {
     for (const LaunchStep& step : plan.steps) {
@@ -46,7 +47,7 @@ Result<std::unique_ptr<Catalogue>> MakeCatalogue(const KernelTask& task,
     }
     programs.push_back(std::move(one));
   }
-  return MakeCatalogueOf(task.source, unit, plans, limits, programs);
+  return MakeCatalogueOf(task.source, unit, plans, limits, programs, checked_plans);
 }
 
 }  // namespace optiml::rewrite

@@ -39,7 +39,7 @@ struct TargetLimits {
 struct LiftReport {
   std::string kernel;
   bool lifted = false;
-  std::string detail;  // Format(program), or the reason of the refusal
+  std::string detail;            // Format(program), or the reason of the refusal
   bool regroups_floats = false;  // the lift alone already adds floats in another order
 };
 
@@ -71,10 +71,12 @@ class Catalogue {
 };
 
 // `plans`: the root's plans at the task's timed shapes (launch shapes, scalar arguments).
-// `excluded_kernels`: kernels to be treated as not lifted.
+// `excluded_kernels`: kernels to be treated as not lifted. `checked_plans`: the root's plans at
+// shapes that are only checked; what a text edit says of launches holds for them too.
 Result<std::unique_ptr<Catalogue>> MakeCatalogue(
     const KernelTask& task, const ast::SourceUnit& root, const std::vector<LaunchPlan>& plans,
-    const TargetLimits& limits, const std::vector<std::string>& excluded_kernels = {});
+    const TargetLimits& limits, const std::vector<std::string>& excluded_kernels = {},
+    const std::vector<LaunchPlan>& checked_plans = {});
 
 }  // namespace optiml::rewrite
 

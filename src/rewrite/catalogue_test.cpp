@@ -159,6 +159,55 @@ extern "C" void shared(const float* x, float* y, int n) {
   EXPECT_TRUE(std::holds_alternative<ApplyRefusal>(made.catalogue->Identity()));
 }
 
+TEST(Catalogue, TextEditsKeepToEveryLaunchAndToEachOther) {
+  const KernelCase kernel = {"shared",
+                             R"(
+__global__ void shared_kernel(float* y) {
+  __shared__ float tile[1];
+  y[threadIdx.x] = tile[0];
+}
+extern "C" void shared(float* y, int n) {
+  int block = 64;
+  if (n > 64) shared_kernel<<<1, n>>>(y);
+  shared_kernel<<<1, block>>>(y);
+}
+)",
+                             {Bytes(4096), Integer(64)}};
+  const KernelSource source(kernel.text, "shared", "shared.cu");
+  const ast::SourceUnit unit = Parse(source);
+  KernelTask task;
+  task.source = source;
+  const LaunchPlan timed = PlanOf(unit, "shared", kernel.timed);
+  const LaunchPlan checked = PlanOf(unit, "shared", {Bytes(4096), Integer(100)});
+  const auto text_edit = [](const std::string& name, const std::map<std::string, int64_t>& holes) {
+    Edit edit = MakeEdit(name, holes);
+    edit.origin = EditOrigin::kTextRewrite;
+    return edit;
+  };
+  const auto text = [&](const std::vector<LaunchPlan>& checked_plans) {
+    const auto made = *MakeCatalogue(task, unit, {timed}, {}, {}, checked_plans);
+    const std::vector<Edit> chain = {text_edit("bounds", {})};
+    return std::get<KernelSource>(made->Apply(chain)).text();
+  };
+  EXPECT_THAT(text({}), HasSubstr("__launch_bounds__(64)"));
+  EXPECT_THAT(text({checked}), HasSubstr("__launch_bounds__(100)"));
+
+  KernelCase one = kernel;
+  one.text.erase(one.text.find("  if (n > 64)"),
+                 one.text.find("  shared_kernel<<<1, block") - one.text.find("  if (n > 64)"));
+  const Made made = Make(one);
+  const auto offered = [&](const std::vector<Edit>& chain) {
+    std::set<std::string> names;
+    for (const Edit& edit : made.catalogue->Propose(chain, nullptr)) {
+      names.insert(edit.rewrite);
+    }
+    return names;
+  };
+  EXPECT_TRUE(offered({}).contains("threads") && offered({}).contains("bounds"));
+  EXPECT_FALSE(offered({text_edit("bounds", {})}).contains("threads"));
+  EXPECT_FALSE(offered({text_edit("threads", {{"threads", 128}})}).contains("bounds"));
+}
+
 TEST(Catalogue, PlacesComputedFromAFloatAreAScatterAndNoFullFold) {
   const Made made = Make(FloatHistogram());
   EXPECT_NE(made.Refusal({MakeEdit("grid_fold", {{"blocks", 8}, {"width", 4}, {"items", 4}})}), "");

@@ -273,7 +273,10 @@ std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
                                            std::shared_ptr<const ast::SourceUnit> unit,
                                            const std::vector<LaunchPlan>& plans,
                                            const TargetLimits& limits,
-                                           const std::vector<KernelProgram>& programs) {
+                                           const std::vector<KernelProgram>& programs,
+                                           const std::vector<LaunchPlan>& checked_plans) {
+  std::vector<LaunchPlan> all_plans = plans;
+  all_plans.insert(all_plans.end(), checked_plans.begin(), checked_plans.end());
   std::vector<KernelFacts> kernels;
   std::vector<TextKernel> text_kernels;
   std::vector<LiftReport> reports;
@@ -299,7 +302,7 @@ std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
       }
     }
     if (!report.lifted) {
-      text_kernels.push_back(MakeTextKernel(index, *unit, *program.function, plans));
+      text_kernels.push_back(MakeTextKernel(index, *unit, *program.function, all_plans));
     }
     reports.push_back(std::move(report));
     ++index;

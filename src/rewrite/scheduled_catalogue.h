@@ -21,12 +21,14 @@ struct KernelProgram {
   std::string refusal;
 };
 
-// The catalogue shares `unit`; the programs' functions must belong to it.
+// The catalogue shares `unit`; the programs' functions must belong to it. `checked_plans` are those
+// of MakeCatalogue.
 std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
                                            std::shared_ptr<const ast::SourceUnit> unit,
                                            const std::vector<LaunchPlan>& plans,
                                            const TargetLimits& limits,
-                                           const std::vector<KernelProgram>& programs);
+                                           const std::vector<KernelProgram>& programs,
+                                           const std::vector<LaunchPlan>& checked_plans = {});
 
 }  // namespace optiml::rewrite
 

@@ -266,8 +266,14 @@ std::variant<std::vector<Replacement>, std::string> ApplyTextEdit(const TextKern
 std::vector<Edit> ProposeTextEdits(const TextKernel& kernel,
                                    const std::vector<std::string>& taken) {
   std::vector<Edit> edits;
+  const auto is_taken = [&](const std::string& name) {
+    return std::find(taken.begin(), taken.end(), name) != taken.end();
+  };
   const auto add = [&](const std::string& name, const Parameters& parameters) {
-    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+    // Bounds are the root's block size, so they and another size exclude each other.
+    const bool contradicts =
+        (name == "bounds" && is_taken("threads")) || (name == "threads" && is_taken("bounds"));
+    if (is_taken(name) || contradicts) {
       return;
     }
     Edit edit = Describe(kernel, name, parameters);
