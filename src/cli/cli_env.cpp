@@ -5,7 +5,8 @@ namespace optiml {
 namespace fs = std::filesystem;
 
 fs::path CliEnv::Resolve(const fs::path& path) const {
-  return (working_directory / path).lexically_normal();
+  const fs::path whole = (working_directory / path).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();  // without a slash at the end
 }
 
 std::optional<std::string> CliEnv::Variable(const std::string& name) const {

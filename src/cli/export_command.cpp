@@ -37,8 +37,10 @@ class ExportCommand : public Command {
                    fmt::format("{}: is there already (choose another folder)", out_));
     }
     // Everything is written beside the target and renamed when it is complete.
-    const fs::path part = target.string() + ".part";
-    fs::remove_all(part, error);
+    fs::path part = target.string() + ".part";
+    for (int i = 2; fs::exists(part, error); ++i) {
+      part = fmt::format("{}.part{}", target.string(), i);
+    }
     auto files = Write(part, MakeReportModel(std::move(record)));
     if (!files) {
       fs::remove_all(part, error);

@@ -51,16 +51,19 @@ class OptimizeCommand : public Command {
     OPTIML_ASSIGN(RunRecord header, MakeRunHeader(bench, task_, options, folder, env));
     std::error_code ignored;
     const bool had_folder = fs::exists(folder, ignored);
+    const bool had_parent = fs::exists(folder.parent_path(), ignored);
     OPTIML_TRY(CreateDirectories(folder));
     auto exit_code = Start(bench, options, std::move(header), folder, env, tools);
     // A run that failed before its first kernel was evaluated leaves nothing worth resuming.
-    if (!exit_code && !HasNodes(folder)) {
+    if (!exit_code && IsEmptyRun(folder)) {
       if (had_folder) {
         fs::remove(folder / kStoreName, ignored);
         fs::remove(folder / kLockName, ignored);
       } else {
         fs::remove_all(folder, ignored);
-        fs::remove(folder.parent_path(), ignored);  // only when it is empty: optiml-runs
+        if (!had_parent) {
+          fs::remove(folder.parent_path(), ignored);  // only when it is empty: optiml-runs
+        }
       }
     }
     return exit_code;
@@ -80,9 +83,14 @@ class OptimizeCommand : public Command {
     return DriveRun(job, env, tools);
   }
 
-  static bool HasNodes(const fs::path& folder) {
+  // No store, or one that was never filled. What cannot be read is not known to be empty: it stays.
+  static bool IsEmptyRun(const fs::path& folder) {
+    std::error_code ignored;
+    if (!fs::exists(folder / kStoreName, ignored)) {
+      return true;
+    }
     const auto run = LoadRun(folder);
-    return run && !run->nodes.empty();
+    return run && run->nodes.empty();
   }
 
   TaskOptions task_;

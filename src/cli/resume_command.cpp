@@ -1,6 +1,8 @@
 // optiml resume: continues an interrupted run.
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "base/file_system.h"
 #include "cli/command.h"
 #include "cli/run_driver.h"
@@ -27,7 +29,7 @@ class ResumeCommand : public Command {
         ->group("Search");
     app.add_option("--time", seconds_, "seconds after which this part ends; 0 is no limit")
         ->type_name("SECONDS")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(int64_t{0}, kMostSeconds))
         ->group("Search");
     app.add_option("--threads", threads_, "host threads that may be used; 0 is all cores")
         ->type_name("N")
@@ -76,15 +78,30 @@ class ResumeCommand : public Command {
   }
 
  private:
-  // Times of two devices must not meet in one tree.
+  // Times of two devices, or of two models of one, must not meet in one tree.
   static Result<void> CheckSameMachine(const RunRecord& record, const Workbench& bench) {
-    const DeviceInfo& device = bench.device->Info();
-    if (device.name != record.environment.device_name ||
-        device.architecture != record.environment.architecture) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: began on {} ({}), this is {} ({})", record.id.value,
-                               record.environment.device_name, record.environment.architecture,
-                               device.name, device.architecture));
+    const EnvironmentSnapshot& began = record.environment;
+    const EnvironmentSnapshot now = DescribeEnvironment(bench);
+    const auto differ = [&](const std::string& what, const auto& then, const auto& here) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("{}: began with {} {}, this is {}",
+                                                            record.id.value, what, then, here));
+    };
+    if (now.device_name != began.device_name || now.architecture != began.architecture) {
+      return differ("the device", fmt::format("{} ({})", began.device_name, began.architecture),
+                    fmt::format("{} ({})", now.device_name, now.architecture));
+    }
+    if (now.toolchain != began.toolchain) {
+      return differ("the toolchain", began.toolchain, now.toolchain);
+    }
+    for (const auto& [what, then, here] :
+         {std::tuple("a device of this many bytes/s:", began.dram_bytes_per_s,
+                     now.dram_bytes_per_s),
+          std::tuple("a device of this many FLOP/s:", began.fp32_flops_per_s, now.fp32_flops_per_s),
+          std::tuple("a time model of this error:", began.prediction_error_factor,
+                     now.prediction_error_factor)}) {
+      if (then != here) {
+        return differ(what, then, here);
+      }
     }
     return {};
   }

@@ -28,7 +28,7 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
       ->group(group);
   app.add_option("--time", flags.seconds, "seconds after which the search ends; 0 is no limit")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t{0}, kMostSeconds))
       ->capture_default_str()
       ->group(group);
   app.add_option("--search", search.strategy, "how to search")
@@ -90,6 +90,21 @@ void AddOutputFlags(CLI::App& app, OutputFlags& flags) {
   app.add_flag("-q,--quiet", flags.quiet, "print no progress and no summary")->group("Output");
 }
 
+EnvironmentSnapshot DescribeEnvironment(const Workbench& bench) {
+  const DeviceInfo& device = bench.device->Info();
+  EnvironmentSnapshot environment;
+  environment.optiml_version = OPTIML_VERSION;
+  environment.device_name = device.name;
+  environment.architecture = device.architecture;
+  environment.toolchain = fmt::format("NVRTC {}, nvJitLink {}", bench.toolchain.nvrtc_version,
+                                      bench.toolchain.nvjitlink_version);
+  environment.measures_time = device.capabilities.measures_time;
+  environment.prediction_error_factor = device.prediction_error_factor;
+  environment.dram_bytes_per_s = device.dram_bytes_per_s;
+  environment.fp32_flops_per_s = device.fp32_flops_per_s;
+  return environment;
+}
+
 Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_options,
                                 const SessionOptions& options, const fs::path& folder,
                                 const CliEnv& env) {
@@ -128,16 +143,7 @@ Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_
   OPTIML_ASSIGN(record.task.bytes, cost(task.cost.bytes));
   OPTIML_ASSIGN(record.task.operations, cost(task.cost.operations));
 
-  const DeviceInfo& device = bench.device->Info();
-  record.environment.optiml_version = OPTIML_VERSION;
-  record.environment.device_name = device.name;
-  record.environment.architecture = device.architecture;
-  record.environment.toolchain = fmt::format(
-      "NVRTC {}, nvJitLink {}", bench.toolchain.nvrtc_version, bench.toolchain.nvjitlink_version);
-  record.environment.measures_time = device.capabilities.measures_time;
-  record.environment.prediction_error_factor = device.prediction_error_factor;
-  record.environment.dram_bytes_per_s = device.dram_bytes_per_s;
-  record.environment.fp32_flops_per_s = device.fp32_flops_per_s;
+  record.environment = DescribeEnvironment(bench);
   record.environment.started_at = env.clock->WallTime();
 
   record.options = FormatSessionOptions(options);

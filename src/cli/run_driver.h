@@ -32,6 +32,9 @@ struct OutputFlags {
 };
 void AddOutputFlags(CLI::App& app, OutputFlags& flags);
 
+// The device and the toolchain of a run; without its start.
+EnvironmentSnapshot DescribeEnvironment(const Workbench& bench);
+
 // The record of a run that has not begun.
 Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task,
                                 const SessionOptions& options, const std::filesystem::path& folder,

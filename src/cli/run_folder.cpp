@@ -154,6 +154,12 @@ Result<std::vector<std::string>> WriteRunFiles(const fs::path& folder, const Rep
   std::vector<std::string> names;
   for (const auto& [name, text] : files) {
     OPTIML_TRY(WriteFileAtomically(folder / name, text));
+    // What is handed over must be what was verified.
+    OPTIML_ASSIGN(const std::string written, ReadFile(folder / name));
+    if (written != text) {
+      return Error(ErrorCode::kIo, fmt::format("{}: holds other bytes than were written",
+                                               (folder / name).string()));
+    }
     names.push_back(name);
   }
   return names;

@@ -33,6 +33,12 @@ Result<void> TimeShapes(const Workbench& bench, Device& device, const CliEnv& en
           Rejection{Stage::kMeasure, fmt::format("{} at {}", timed.reason, task.timed[i].Text())};
       break;
     }
+    if (request.plan->Kernels().empty()) {
+      outcome.evaluation.outcome =
+          Rejection{Stage::kMeasure,
+                    fmt::format("{}: the launcher launches no kernel", task.timed[i].Text())};
+      break;
+    }
     timed.timing.shape = task.timed[i].Text();
     if (i == 0 && !timed.profile.metrics.empty()) {
       outcome.evaluation.diagnosis =

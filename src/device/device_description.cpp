@@ -6,8 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <cctype>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
+#include <type_traits>
 
 #include <toml++/toml.h>
 
@@ -35,7 +38,30 @@ class TableReader {
       Fail(node->source().begin.line, fmt::format("{}{} must be a positive number", name_, key));
       return *this;
     }
+    // Whole numbers that a double holds exactly, and that fit.
+    constexpr double kMost = 9007199254740992.0;  // 2^53
+    const bool fits = std::is_floating_point_v<T>
+                          ? std::isfinite(*value)
+                          : *value == std::floor(*value) && *value <= kMost &&
+                                *value <= static_cast<double>(std::numeric_limits<T>::max());
+    if (!fits) {
+      Fail(node->source().begin.line,
+           fmt::format("{}{} is {}: {}", name_, key, *value,
+                       std::is_floating_point_v<T> ? "it must be finite"
+                                                   : "it must be a whole number that fits"));
+      return *this;
+    }
     target = static_cast<T>(*value);
+    return *this;
+  }
+
+  // A number that is at least 1.
+  TableReader& Factor(const char* key, double& target) {
+    Number(key, target);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && target < 1) {
+      Fail(node->source().begin.line, fmt::format("{}{} must be at least 1", name_, key));
+    }
     return *this;
   }
 
@@ -154,7 +180,7 @@ Result<DeviceDescription> Read(const toml::table& root, std::string_view file) {
         .Number("scattered_sectors_per_clock", d.scattered_sectors_per_clock)
         .Number("shared_atomic_clocks", d.shared_atomic_clocks)
         .Number("instructions_in_flight", d.instructions_in_flight)
-        .Number("prediction_error_factor", d.prediction_error_factor);
+        .Factor("prediction_error_factor", d.prediction_error_factor);
   }));
   return d;
 }

@@ -33,7 +33,9 @@ struct PlanState {
   std::chrono::steady_clock::time_point deadline;
   DynamicSharedLimits limits;
 
-  bool OutOfTime() const { return std::chrono::steady_clock::now() > deadline; }
+  bool OutOfTime() const {
+    return request.time_limit.count() > 0 && std::chrono::steady_clock::now() > deadline;
+  }
 };
 
 Result<std::unique_ptr<PlanState>> StartPlan(const RunRequest& request,

@@ -44,6 +44,7 @@ class Reducer {
   Result<ChainOutcome> Run() {
     OPTIML_ASSIGN(outcome_.best, Of(kept_));
     OPTIML_CHECK(outcome_.best.evaluation.accepted(), "the chain of an accepted node is accepted");
+    whole_ = outcome_.best.evaluation;
     OPTIML_TRY(CutTail());
     for (bool dropped = true; dropped;) {
       OPTIML_ASSIGN(const bool one, DropOnce(1));
@@ -67,8 +68,9 @@ class Reducer {
     return evaluate_(edits);
   }
 
+  // Against the whole chain: small losses of many drops must not add up.
   bool IsAsGood(const CandidateOutcome& other) const {
-    return other.evaluation.accepted() && !IsSlower(other.evaluation, outcome_.best.evaluation);
+    return other.evaluation.accepted() && !IsSlower(other.evaluation, whole_);
   }
 
   // Goes on with `shorter` in the place of the chain; what is missing in it was dropped.
@@ -191,6 +193,7 @@ class Reducer {
 
   const CandidateOutcome& root_;
   const EvaluateChain& evaluate_;
+  Evaluation whole_;          // of the chain before anything was dropped
   std::vector<size_t> kept_;  // indices into outcome_.steps
   ChainOutcome outcome_;
 };

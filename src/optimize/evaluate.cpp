@@ -190,6 +190,11 @@ Result<void> CandidateEvaluator::TimeShapes(const PreparedCandidate& candidate,
           fmt::format("{}: {}: {}", rows[row].Text(), StatusName(timed->status), timed->reason)};
       return {};
     }
+    if (candidate.timed_plans[row].Kernels().empty()) {
+      evaluation.outcome = Rejection{
+          Stage::kMeasure, fmt::format("{}: the launcher launches no kernel", rows[row].Text())};
+      return {};
+    }
     if (!(timed->timing.median_s > 0)) {
       return Error(ErrorCode::kInternal, fmt::format("{}: the device gave the time {} s for {}",
                                                      parts_.device->Info().name,

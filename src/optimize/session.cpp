@@ -219,7 +219,7 @@ class Session {
     if (node.duplicate_of < 0) {
       evaluator_.Remember(node.evaluation, node.id);
     }
-    accepted_ += node.id > 0 && node.evaluation.accepted() ? 1 : 0;
+    accepted_ += node.id > 0 && node.duplicate_of < 0 && node.evaluation.accepted() ? 1 : 0;
   }
 
   // The chain of the best node, the verdict on its gain, the check as delivered.

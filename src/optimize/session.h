@@ -28,6 +28,9 @@
 
 namespace optiml {
 
+// Of a budget of time: what a clock of nanoseconds holds many times over.
+inline constexpr int64_t kMostSeconds = 1'000'000'000;
+
 struct Budget {
   // Candidates that were evaluated: neither the root nor those that an earlier one answers for. The
   // nodes of the tree are at most four times as many.

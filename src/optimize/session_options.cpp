@@ -105,6 +105,11 @@ Result<SessionOptions> ParseSessionOptions(const std::map<std::string, std::stri
   if (values.contains("time")) {
     int64_t seconds = 0;
     OPTIML_TRY(reader.Number("time", seconds, int64_t{1}));
+    if (seconds > kMostSeconds) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("option time: {} s (at most {} are allowed)", seconds, kMostSeconds));
+    }
     options.budget.wall_time = std::chrono::seconds(seconds);
   }
   return options;

@@ -290,7 +290,7 @@ std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
           MakeKernelFacts(index, *unit, *program.function, *program.program, plans, limits);
       std::optional<std::string> reason = RefuseReplacement(*unit, *program.function);
       if (!reason) {
-        reason = RefuseAssumptions(*program.program, facts);
+        reason = RefuseAssumptions(facts.lifted, facts);
       }
       if (!reason) {
         report.lifted = true;

@@ -98,11 +98,15 @@ const std::vector<Proxy>& ProxiesOf(Bound bound) {
   return UnknownProxies();
 }
 
-std::optional<double> ProxyValue(const Proxy& proxy, const Profile& profile) {
-  std::optional<double> sum;
+std::optional<ProxyValues> CompareProxy(const Proxy& proxy, const Profile& before,
+                                        const Profile& after) {
+  std::optional<ProxyValues> sum;
   for (const MetricId& id : proxy.metrics) {
-    if (const std::optional<double> value = profile.Get(id)) {
-      sum = sum.value_or(0) + *value;
+    const std::optional<double> one = before.Get(id);
+    const std::optional<double> other = after.Get(id);
+    if (one && other) {
+      sum = ProxyValues{sum.value_or(ProxyValues{}).before + *one,
+                        sum.value_or(ProxyValues{}).after + *other};
     }
   }
   return sum;
@@ -118,15 +122,15 @@ std::optional<ProxyScore> ScoreProxies(Bound bound, const Profile& root, const P
   std::vector<Contribution> contributions;
   double weights = 0;
   for (const Proxy& proxy : ProxiesOf(bound)) {
-    const std::optional<double> before = ProxyValue(proxy, root);
-    const std::optional<double> after = ProxyValue(proxy, candidate);
-    if (!before || !after) {
+    const std::optional<ProxyValues> values = CompareProxy(proxy, root, candidate);
+    if (!values) {
       continue;
     }
-    const double largest = std::max(std::abs(*before), std::abs(*after));
-    double change = largest == 0 ? 0 : std::clamp((*before - *after) / largest, -1.0, 1.0);
+    const auto [before, after] = *values;
+    const double largest = std::max(std::abs(before), std::abs(after));
+    double change = largest == 0 ? 0 : std::clamp((before - after) / largest, -1.0, 1.0);
     change = proxy.good == Direction::kDown ? change : -change;
-    contributions.push_back({&proxy, *before, *after, change});
+    contributions.push_back({&proxy, before, after, change});
     weights += proxy.weight;
   }
   if (contributions.empty()) {

@@ -24,8 +24,14 @@ struct Proxy {
 // The proxies of a bound; their weights sum to 1. kUnknown has those that matter in most cases.
 const std::vector<Proxy>& ProxiesOf(Bound bound);
 
-// The proxy's value: the sum of those of its metrics that are present; absent when none is.
-std::optional<double> ProxyValue(const Proxy& proxy, const Profile& profile);
+// The proxy's value in two profiles: the sum of those of its metrics that both have, so that what one
+// lacks is no gain; absent when they share none.
+struct ProxyValues {
+  double before = 0;
+  double after = 0;
+};
+std::optional<ProxyValues> CompareProxy(const Proxy& proxy, const Profile& before,
+                                        const Profile& after);
 
 struct ProxyScore {
   double value = 0;    // in [-1, 1]; 0: as the root

@@ -30,11 +30,20 @@ TEST(Proxies, WeightsOfEveryBoundSumToOne) {
   }
 }
 
-TEST(Proxies, SumsThePresentMetricsOfAProxy) {
+TEST(Proxies, CompareTheMetricsThatBothProfilesHave) {
   const Proxy& dram = ProxiesOf(Bound::kMemory).front();
-  EXPECT_EQ(ProxyValue(dram, With({{metric::kDramReadBytes, 3}, {metric::kDramWriteBytes, 4}})), 7);
-  EXPECT_EQ(ProxyValue(dram, With({{metric::kDramReadBytes, 3}})), 3);
-  EXPECT_EQ(ProxyValue(dram, With({})), std::nullopt);
+  const Profile both = With({{metric::kDramReadBytes, 100}, {metric::kDramWriteBytes, 50}});
+  const auto same =
+      CompareProxy(dram, both, With({{metric::kDramReadBytes, 3}, {metric::kDramWriteBytes, 4}}));
+  ASSERT_TRUE(same.has_value());
+  EXPECT_EQ(same->before, 150);
+  EXPECT_EQ(same->after, 7);
+  // A profile that lacks the writes has not saved them.
+  const auto less = CompareProxy(dram, both, With({{metric::kDramReadBytes, 100}}));
+  ASSERT_TRUE(less.has_value());
+  EXPECT_EQ(less->before, 100);
+  EXPECT_EQ(less->after, 100);
+  EXPECT_FALSE(CompareProxy(dram, both, With({})).has_value());
 }
 
 TEST(Proxies, AbsentMetricsRenormaliseTheWeights) {

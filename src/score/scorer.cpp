@@ -27,11 +27,6 @@ uint64_t SpillBytes(const Evaluation& evaluation) {
 }
 
 // NaN when it is not known, which compares as no regression.
-double WorkOf(const Proxy& proxy, const Evaluation& evaluation) {
-  return evaluation.profile ? ProxyValue(proxy, *evaluation.profile).value_or(std::nan(""))
-                            : std::nan("");
-}
-
 const char* TimeWord(const Evaluation& evaluation) {
   return evaluation.timings.front().kind == TimingKind::kPredicted ? "predicted" : "measured";
 }
@@ -105,10 +100,12 @@ RewardPart Scorer::GuardrailPart(const Evaluation& candidate) const {
          Direction::kDown,
          1}};
     for (const Proxy& proxy : work) {
-      const double before = WorkOf(proxy, root_);
-      const double after = WorkOf(proxy, candidate);
-      if (after > options_.work_regression_factor * before) {
-        broken.push_back(fmt::format("{} went from {:.4g} to {:.4g}", proxy.name, before, after));
+      const auto values = root_.profile && candidate.profile
+                              ? CompareProxy(proxy, *root_.profile, *candidate.profile)
+                              : std::nullopt;
+      if (values && values->after > options_.work_regression_factor * values->before) {
+        broken.push_back(fmt::format("{} went from {:.4g} to {:.4g}", proxy.name, values->before,
+                                     values->after));
       }
     }
     if (SpillBytes(candidate) > SpillBytes(root_)) {

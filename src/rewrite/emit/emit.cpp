@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "rewrite/emit/emitters.h"
@@ -37,9 +40,42 @@ uint32_t CommentStart(const std::string& text, uint32_t kernel) {
 }
 
 bool IsInsideExternC(const ast::SourceUnit& unit, const ast::Function& kernel) {
-  return kernel.is_extern_c &&
-         unit.text.substr(kernel.range.begin, kernel.range.end - kernel.range.begin)
-                 .find("extern") == std::string::npos;
+  const std::string text =
+      unit.text.substr(kernel.range.begin, kernel.range.end - kernel.range.begin);
+  return kernel.is_extern_c && text.substr(0, text.find('(')).find("extern") == std::string::npos;
+}
+
+bool IsNameCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Names that emitted text gives to functions and kernels: what stands before a parenthesis in lines
+// that begin at the margin.
+void CollectFunctionNames(const std::string& text, std::vector<std::string>* names) {
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const size_t open = std::min(text.find('(', begin), end);
+    if (open < end && IsNameCharacter(text[begin])) {
+      size_t first = open;
+      while (first > begin && IsNameCharacter(text[first - 1])) {
+        --first;
+      }
+      names->push_back(text.substr(first, open - first));
+    }
+    begin = end + 1;
+  }
+}
+
+bool HasWord(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !IsNameCharacter(text[at - 1])) &&
+        (end == text.size() || !IsNameCharacter(text[end]))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -120,12 +156,18 @@ ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
   std::vector<Replacement> replacements = std::move(further);
   std::vector<std::pair<uint32_t, size_t>> order;  // place in the file, replacement
   bool uses_pack = false;
+  std::vector<std::string> emitted_names;  // of the kernels before: one file holds them all
   for (const ScheduledKernel& kernel : kernels) {
-    const ast::Function& function = *kernel.facts->function;
+    KernelFacts facts = *kernel.facts;
+    facts.program.reserved_names.insert(facts.program.reserved_names.end(), emitted_names.begin(),
+                                        emitted_names.end());
+    const ast::Function& function = *facts.function;
     if (std::optional<std::string> reason = RefuseReplacement(unit, function)) {
       return ApplyRefusal{*reason};
     }
-    const EmittedKernel emitted = EmitKernel(*kernel.facts, kernel.schedule);
+    const EmittedKernel emitted = EmitKernel(facts, kernel.schedule);
+    CollectFunctionNames(emitted.kernels, &emitted_names);
+    CollectFunctionNames(emitted.launcher, &emitted_names);
     uses_pack = uses_pack || emitted.uses_pack;
     std::string text = emitted.kernels + "\n" + emitted.launcher;
     if (IsInsideExternC(unit, function)) {
@@ -137,18 +179,18 @@ ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
     replacements.push_back(
         {CommentStart(unit.text, function.range.begin), function.range.end, text});
     for (const LaunchSite& site : LaunchSitesOf(unit, function)) {
-      std::string call = LaunchHelperName(*kernel.facts) + "(";
+      std::string call = LaunchHelperName(facts) + "(";
       for (size_t i = 0; i < site.arguments.size(); ++i) {
         call += (i == 0 ? "" : ", ") + site.arguments[i];
       }
-      if (PassesStream(*kernel.facts)) {
+      if (PassesStream(facts)) {
         call += ", " + (site.stream.empty() ? std::string("0") : site.stream);
       }
       replacements.push_back({site.range.begin, site.range.end, call + ")"});
     }
   }
   if (uses_pack) {
-    if (unit.text.find("Pack") != std::string::npos) {
+    if (HasWord(unit.text, "Pack")) {
       return ApplyRefusal{"the file uses the name Pack already"};
     }
     const size_t first = std::min_element(order.begin(), order.end())->second;

@@ -33,10 +33,12 @@ std::vector<AccessInfo> SharedLoads(const Program& program, const std::string& i
     if (std::any_of(result.begin(), result.end(), same)) {
       continue;
     }
-    const bool again = std::any_of(accesses.begin(), accesses.end(), [&](const AccessInfo& other) {
-      return other.stage != access.stage && same(other);
-    });
-    if (again) {
+    size_t last = access.stage;
+    for (const AccessInfo& other : accesses) {
+      last = same(other) ? std::max(last, other.stage) : last;
+    }
+    // What is kept is read before the first stage.
+    if (last > access.stage && !StoresBetween(accesses, access.buffer, 0, last)) {
       result.push_back(access);
     }
   }

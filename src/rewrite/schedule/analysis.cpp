@@ -152,12 +152,23 @@ void RewriteStage(Stage* stage, const std::function<ExprPtr(const ExprPtr&)>& re
   }
 }
 
+bool StoresBetween(const std::vector<AccessInfo>& accesses, const std::string& buffer, size_t first,
+                   size_t last) {
+  return std::any_of(accesses.begin(), accesses.end(), [&](const AccessInfo& access) {
+    return access.is_store && access.buffer == buffer && first <= access.stage &&
+           access.stage < last;
+  });
+}
+
 void RewriteProgram(Program* program, const std::function<ExprPtr(const ExprPtr&)>& rewrite) {
   for (Dim& dim : program->dims) {
     dim.extent = rewrite(dim.extent);
   }
   for (Stage& stage : program->stages) {
     RewriteStage(&stage, rewrite);
+  }
+  for (ExprPtr& assumption : program->assumptions) {
+    assumption = rewrite(assumption);
   }
 }
 

@@ -30,6 +30,9 @@ struct AccessInfo {
 };
 
 std::vector<AccessInfo> CollectAccesses(const Program& program);
+// Whether a stage from `first` on and before `last` stores to the buffer.
+bool StoresBetween(const std::vector<AccessInfo>& accesses, const std::string& buffer, size_t first,
+                   size_t last);
 
 // Names of the program's dims, slowest first, then those of the stage.
 std::vector<std::string> DimNames(const Program& program, const Stage& stage);

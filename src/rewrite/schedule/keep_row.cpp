@@ -11,14 +11,16 @@ namespace {
 // Words of registers that a thread may spend on its share.
 constexpr int64_t kMostWords = 64;
 
-// Whether some load occurs in two passes over the row.
+// Whether some load occurs in two passes over the row, and nothing is stored to its buffer before
+// the last of them.
 bool ReadsAgain(const Program& program, const std::string& inner) {
   const std::vector<AccessInfo> accesses = CollectAccesses(program);
   for (const AccessInfo& access : accesses) {
     for (const AccessInfo& other : accesses) {
       if (!access.is_store && !other.is_store && !access.is_conditional && access.affine &&
           access.affine->Coefficient(inner) == Polynomial(1) && other.stage > access.stage &&
-          other.buffer == access.buffer && Equal(other.index, access.index)) {
+          other.buffer == access.buffer && Equal(other.index, access.index) &&
+          !StoresBetween(accesses, access.buffer, 0, other.stage)) {
         return true;
       }
     }

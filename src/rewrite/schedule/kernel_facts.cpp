@@ -53,8 +53,8 @@ LaunchFacts FactsOf(const KernelLaunch& launch, const LaunchPlan& plan, const Pr
   return facts;
 }
 
-// Words that the emitters use for their own variables: a program's name that is one of them gets an
-// underscore.
+// Words that the emitters use for their own variables: a program's name that is one of them gets
+// underscores until no other name is the same.
 constexpr const char* kEmittedWords[] = {
     "lane",  "item",     "group",      "part",     "pack",     "place",      "step",
     "load",  "thread",   "buffer",     "centre",   "from",     "results",    "replica",
@@ -63,7 +63,30 @@ constexpr const char* kEmittedWords[] = {
     "block", "blocks_x", "blocks_y",   "thread_m", "thread_n", "load_tiles", "store_tiles",
     "start", "stream",   "row_blocks", "tile_rows"};
 
+std::set<std::string> NamesOf(const Program& program) {
+  std::set<std::string> names(program.reserved_names.begin(), program.reserved_names.end());
+  for (const Parameter& parameter : program.parameters) {
+    names.insert(parameter.name);
+  }
+  for (const Dim& dim : program.dims) {
+    names.insert(dim.name);
+  }
+  for (const Stage& stage : program.stages) {
+    for (const Dim& dim : stage.dims) {
+      names.insert(dim.name);
+    }
+    for (const Let& let : stage.lets) {
+      names.insert(let.name);
+    }
+    for (const Accumulator& accumulator : stage.accumulators) {
+      names.insert(accumulator.name);
+    }
+  }
+  return names;
+}
+
 void AvoidEmittedWords(Program* program) {
+  std::set<std::string> taken = NamesOf(*program);
   std::map<std::string, ExprPtr> renamed;
   const auto avoid = [&](std::string* name, Scalar type) {
     if (std::find(std::begin(kEmittedWords), std::end(kEmittedWords), *name) ==
@@ -71,7 +94,9 @@ void AvoidEmittedWords(Program* program) {
       return;
     }
     const std::string old = *name;
-    *name += "_";
+    do {
+      *name += "_";
+    } while (!taken.insert(*name).second);
     renamed[old] = Symbol(*name, type);
   };
   std::map<std::string, std::string> buffers;

@@ -20,6 +20,22 @@ bool RegroupsFloats(const Program& program) {
   return false;
 }
 
+// A buffer that a stage for the whole row stores to, by one thread, and that a later stage loads.
+std::optional<std::string> ReadAfterOneThreadStored(const Program& program) {
+  const std::vector<AccessInfo> accesses = CollectAccesses(program);
+  for (const AccessInfo& store : accesses) {
+    if (!store.is_store || !program.stages[store.stage].dims.empty()) {
+      continue;
+    }
+    for (const AccessInfo& load : accesses) {
+      if (!load.is_store && load.buffer == store.buffer && load.stage > store.stage) {
+        return store.buffer;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Transformation MakeRowFold() {
@@ -59,6 +75,9 @@ Transformation MakeRowFold() {
     if (!facts.WritesDoNotAlias()) {
       return "a written buffer may overlap another one: threads of a row would see each other's "
              "writes";
+    }
+    if (const std::optional<std::string> buffer = ReadAfterOneThreadStored(facts.program)) {
+      return fmt::format("{} is read again after one thread of the row wrote it", *buffer);
     }
     if (RegroupsFloats(facts.program) && !facts.limits.allows_reassociation) {
       return "it regroups float sums, which the task does not allow";

@@ -99,6 +99,48 @@ TEST(RowFold, RefusesBuffersThatMayOverlap) {
   EXPECT_THAT(Reason(aliased, {MakeEdit("row_fold", {{"threads", 128}})}), HasSubstr("overlap"));
 }
 
+// One thread of the row stores; the others would read before it has.
+TEST(RowFold, RefusesToReadWhatOneThreadOfTheRowStored) {
+  const KernelCase kernel = {
+      "f",
+      R"(
+__global__ void f_kernel(const float* x, float* out, float* y, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  float s = 0.0f;
+  for (int c = 0; c < cols; c++) s += x[r * cols + c];
+  if (s > 0.0f) out[r] = s;
+  float t = out[r];
+  for (int c = 0; c < cols; c++) y[r * cols + c] = x[r * cols + c] * t;
+}
+extern "C" void f(const float* x, float* out, float* y, int rows, int cols) {
+  f_kernel<<<(rows + 127) / 128, 128>>>(x, out, y, rows, cols);
+}
+)",
+      {Bytes(4 << 20), Bytes(4 << 10), Bytes(4 << 20), Integer(1024), Integer(1024)}};
+  EXPECT_THAT(Reason(kernel, {MakeEdit("row_fold", {{"threads", 128}})}),
+              HasSubstr("out is read again after one thread of the row wrote it"));
+}
+
+// A parameter that has one of the emitters' words for its name, and an assumption about it.
+TEST(RowFold, ParametersMayHaveTheEmittersNames) {
+  KernelCase kernel = {"f",
+                       R"(
+__global__ void f_kernel(const float* x, float* y, int total, int step) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= total) return;
+  float m = x[row * step];
+  for (int c = 1; c < step; c++) m = fmaxf(m, x[row * step + c]);
+  y[row] = m;
+}
+extern "C" void f(const float* x, float* y, int total, int step) {
+  f_kernel<<<(total + 127) / 128, 128>>>(x, y, total, step);
+}
+)",
+                       {Bytes(4 << 20), Bytes(4 << 10), Integer(1024), Integer(1024)}};
+  EXPECT_EQ(Reason(kernel, {MakeEdit("row_fold", {{"threads", 128}})}), "");
+}
+
 TEST(RowFold, RefusesRegroupingWhereTheTaskForbidsIt) {
   TargetLimits limits;
   limits.allows_reassociation = false;
@@ -257,6 +299,32 @@ TEST(KeepRow, RefusesRowsThatAreReadOnceOrDoNotFit) {
   EXPECT_THAT(Reason(Softmax(), {MakeEdit("row_fold", {{"threads", 128}}),
                                  MakeEdit("keep_row", {{"items", 2}})}),
               HasSubstr("a row has 1024"));
+}
+
+// In place: what the registers hold is not what the row holds any more.
+TEST(KeepRow, RefusesRowsThatAreStoredBetweenTheReads) {
+  KernelCase kernel = {"f",
+                       R"(
+__global__ void f_kernel(float* x, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float* in = x + row * cols;
+  float s = 0.0f;
+  for (int c = 0; c < cols; c++) s += in[c];
+  for (int c = 0; c < cols; c++) in[c] = in[c] - s;
+  float q = 0.0f;
+  for (int c = 0; c < cols; c++) q += in[c] * in[c];
+  for (int c = 0; c < cols; c++) in[c] = in[c] / q;
+}
+extern "C" void f(float* x, int rows, int cols) {
+  f_kernel<<<(rows + 127) / 128, 128>>>(x, rows, cols);
+}
+)",
+                       {Bytes(4 << 20), Integer(1024), Integer(1024)}};
+  const std::vector<Edit> chain = {MakeEdit("row_fold", {{"threads", 256}}),
+                                   MakeEdit("vector_width", {{"width", 4}}),
+                                   MakeEdit("keep_row", {{"items", 1}})};
+  EXPECT_THAT(Reason(kernel, chain), HasSubstr("no element of the row is read twice"));
 }
 
 TEST(LaunchBounds, NamesTheBlocks) {
