@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rewrite/schedule/transformation.h"
 
 namespace optiml::rewrite {
@@ -12,17 +14,22 @@ namespace {
 constexpr int64_t kMostWords = 64;
 
 // Whether some load occurs in two passes over the row, and nothing is stored to its buffer before
-// the last of them.
+// the last of them: rows are read before the first pass.
 bool ReadsAgain(const Program& program, const std::string& inner) {
   const std::vector<AccessInfo> accesses = CollectAccesses(program);
   for (const AccessInfo& access : accesses) {
+    if (access.is_store || access.is_conditional || !access.affine ||
+        !(access.affine->Coefficient(inner) == Polynomial(1))) {
+      continue;
+    }
+    size_t last = access.stage;
     for (const AccessInfo& other : accesses) {
-      if (!access.is_store && !other.is_store && !access.is_conditional && access.affine &&
-          access.affine->Coefficient(inner) == Polynomial(1) && other.stage > access.stage &&
-          other.buffer == access.buffer && Equal(other.index, access.index) &&
-          !StoresBetween(accesses, access.buffer, 0, other.stage)) {
-        return true;
+      if (!other.is_store && other.buffer == access.buffer && Equal(other.index, access.index)) {
+        last = std::max(last, other.stage);
       }
+    }
+    if (last > access.stage && !StoresBetween(accesses, access.buffer, 0, last)) {
+      return true;
     }
   }
   return false;
