@@ -6,12 +6,13 @@
 
 namespace optiml::ptx {
 
-#define OPTIML_DECLARE_ISA(isa)               \
-  namespace isa {                             \
-  Handler SelectInteger(const AluRequest&);   \
-  Handler SelectFloat(const AluRequest&);     \
-  Handler SelectConvert(const AluRequest&);   \
-  Handler SelectMemory(const MemoryRequest&); \
+#define OPTIML_DECLARE_ISA(isa)                  \
+  namespace isa {                                \
+  Handler SelectInteger(const AluRequest&);      \
+  Handler SelectFloat(const AluRequest&);        \
+  Handler SelectConvert(const AluRequest&);      \
+  Handler SelectMemory(const MemoryRequest&);    \
+  MatrixKernel SelectMatrix(const MatrixShape&); \
   }
 
 #ifdef OPTIML_PTX_HAS_plain
@@ -23,9 +24,10 @@ OPTIML_DECLARE_ISA(avx2)
 
 namespace {
 
-#define OPTIML_TABLE(name, isa)                                                           \
-  HandlerTable {                                                                          \
-    name, &isa::SelectInteger, &isa::SelectFloat, &isa::SelectConvert, &isa::SelectMemory \
+#define OPTIML_TABLE(name, isa)                                                            \
+  HandlerTable {                                                                           \
+    name, &isa::SelectInteger, &isa::SelectFloat, &isa::SelectConvert, &isa::SelectMemory, \
+        &isa::SelectMatrix                                                                 \
   }
 
 #ifdef OPTIML_PTX_HAS_plain

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "ptx/matrix.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 
@@ -172,6 +173,7 @@ struct HandlerTable {
   Handler (*floating)(const AluRequest&);
   Handler (*convert)(const AluRequest&);
   Handler (*memory)(const MemoryRequest&);
+  MatrixKernel (*matrix)(const MatrixShape&);
 };
 
 const HandlerTable& HandlersOfHost();

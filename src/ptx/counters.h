@@ -39,6 +39,7 @@ enum class InstructionClass : uint8_t {
   kLoadConst,
   kAtomicGlobal,
   kAtomicShared,
+  kMatrix,  // mma, wmma.mma, wgmma
   kOther,
   kCount
 };

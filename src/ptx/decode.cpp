@@ -446,6 +446,8 @@ void Decoder::DecodeInstruction(const Instruction& instruction) {
                          DecodeWarp(instruction, opcode) || DecodeLoadStore(instruction, opcode) ||
                          DecodeAtomic(instruction, opcode) ||
                          DecodeConvertAddress(instruction, opcode) ||
+                         DecodeMatrix(instruction, opcode) ||
+                         DecodeTexture(instruction, opcode) ||
                          DecodeAlu(instruction, opcode);
     if (!decoded) {
       throw CannotDecode{};

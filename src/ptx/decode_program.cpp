@@ -88,7 +88,7 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
     for (const Instruction& instruction : function->instructions) {
       const Opcode opcode = ParseOpcode(instruction.opcode);
       if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||
-          opcode.base == "red") {
+          opcode.base == "red" || (opcode.base == "wmma" && !opcode.Has("mma"))) {
         const Space space = SpaceOf(opcode);
         if (space == Space::kShared || space == Space::kNone) {
           narrowest = std::min(narrowest, std::max(TypeBytes(opcode.type()), 1u));

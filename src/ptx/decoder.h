@@ -4,6 +4,7 @@
 // Decoder: turns the instructions of one function into Ops of a Program. decode.cpp walks blocks
 // and control flow; decode_alu.cpp and decode_memory.cpp know the operations. Internal to ptx/.
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "ptx/control_flow.h"
 #include "ptx/handlers.h"
+#include "ptx/matrix.h"
 #include "ptx/opcode.h"
 #include "ptx/program.h"
 
@@ -113,6 +115,25 @@ class Decoder {
   };
   bool DecodeAddress(const Operand& operand, Space space, Address& address);
   bool LoadParameter(const Instruction& instruction, uint64_t offset, Type type, uint32_t vector);
+  // One load or store; `values`: registers of the vector's elements.
+  void EmitMemory(Handler handler, const MemoryRequest& request, const Address& address,
+                  const std::vector<Place>& values);
+  // decode_matrix.cpp, decode_wmma.cpp
+  bool DecodeMatrix(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeMma(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeMoveMatrices(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeWarpgroup(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeWmma(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeWmmaMemory(const Instruction& instruction, const Opcode& opcode);
+  Place LaneConstant(const std::array<uint64_t, 32>& values, uint32_t bytes);
+  Place FragmentAddress(const Address& base, const Operand* stride, uint32_t default_stride,
+                        const std::array<uint64_t, 32>& major,
+                        const std::array<uint64_t, 32>& minor, uint32_t bytes);
+  // decode_texture.cpp
+  bool DecodeTexture(const Instruction& instruction, const Opcode& opcode);
+  std::vector<Place> MatrixSources(const Operand& operand, size_t count, uint32_t bytes);
+  std::vector<Place> MatrixDestinations(const Operand& operand, size_t count, uint32_t bytes);
+  uint32_t AddMatrixSite(MatrixSite site);
 
   ProgramBuilder& b_;
   Program& program_;
@@ -132,6 +153,13 @@ class Decoder {
   uint32_t current_block_ = 0;
   uint32_t current_instruction_ = 0;  // in Program::instructions
 };
+
+// The registers of a vector operand, or the operand itself.
+std::vector<const Operand*> ElementsOf(const Operand& operand);
+// "m16n8k16" into m, n and k; false when the word is no shape.
+bool ParseMatrixShape(std::string_view word, MatrixShape& shape);
+// Of the registers that hold elements of a type: 8 for f64, else 4.
+uint32_t MatrixRegisterBytes(Type type);
 
 }  // namespace optiml::ptx
 

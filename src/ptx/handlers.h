@@ -5,6 +5,7 @@
 // exchanges between lanes, atomics. Internal to ptx/.
 
 #include "ptx/alu.h"
+#include "ptx/matrix.h"
 #include "ptx/program.h"
 #include "ptx/warp.h"
 
@@ -75,6 +76,31 @@ struct AtomicRequest {
   bool wide_address = true;
 };
 Handler SelectAtomic(const AtomicRequest& request);
+
+// Matrices (ops_mma.cpp, ops_wgmma.cpp). site: index into Program::matrices.
+const Op* Mma(Warp& w, const Op* op);
+// ldmatrix, stmatrix: aux: transposed; the 16-byte load or store of the rows is the next op.
+const Op* LoadMatrix(Warp& w, const Op* op);
+const Op* StoreMatrix(Warp& w, const Op* op);
+const Op* MoveMatrix(Warp& w, const Op* op);  // a; d
+// Elements in 16-bit registers a b c e (aux of them, aux2 bytes each) into one 32-bit register, and one
+// out of it (aux: shift).
+const Op* PackElements(Warp& w, const Op* op);
+const Op* UnpackElement(Warp& w, const Op* op);
+// c: predicate that asks to add to D (aux bit 0: negated), or 0 (aux bit 1: add).
+const Op* WarpgroupMma(Warp& w, const Op* op);
+const Op* WarpgroupFence(Warp& w, const Op* op);
+const Op* WarpgroupCommit(Warp& w, const Op* op);
+const Op* WarpgroupWait(Warp& w, const Op* op);  // aux: groups that may still be unfinished
+// Elements in registers into words, in the map's order, and back; 64-bit ones take two words.
+void GatherElements(Warp& w, const std::vector<Place>& places, const FragmentMap& map,
+                    uint32_t bytes, uint32_t* out);
+void ScatterElements(Warp& w, const std::vector<Place>& places, const FragmentMap& map,
+                     uint32_t bytes, const uint32_t* in);
+
+// Textures and surfaces (ops_texture.cpp). site: index into Program::textures.
+const Op* ReadTexture(Warp& w, const Op* op);
+const Op* AccessSurface(Warp& w, const Op* op);
 
 // vprintf with the arguments in a buffer of local or other memory; returns the result for the lane.
 int32_t Printf(Warp& w, const Op* op, uint32_t lane, uint64_t format, uint64_t arguments);

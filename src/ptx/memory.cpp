@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kHostPadding = 512;
 // No host has more.
 constexpr uint64_t kMaxAllocation = uint64_t{1} << 40;
+// Handles of textures: no address of anything.
+constexpr uint64_t kTextureHandles = uint64_t{0x7e} << 56;
 
 }  // namespace
 
@@ -241,6 +243,25 @@ std::string DeviceMemory::NameOf(uint64_t address) const {
   }
   return fmt::format("{}[{}]", allocation->name,
                      (address - allocation->address) / allocation->element_bytes);
+}
+
+Result<uint64_t> DeviceMemory::AddTexture(const Texture& texture) {
+  if (std::string problem = CheckTexture(texture); !problem.empty()) {
+    return Error(ErrorCode::kInvalidArgument, std::move(problem));
+  }
+  Allocation* allocation = Find(texture.address);
+  if (allocation == nullptr || !allocation->Covers(texture.address, texture.address + texture.bytes())) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("texture of {} bytes at {}", texture.bytes(), NameOf(texture.address)));
+  }
+  textures_.push_back(std::make_unique<Texture>(texture));
+  textures_.back()->allocation = allocation;
+  return kTextureHandles + textures_.size();
+}
+
+const Texture* DeviceMemory::FindTexture(uint64_t handle) const {
+  const uint64_t number = handle - kTextureHandles;
+  return number >= 1 && number <= textures_.size() ? textures_[number - 1].get() : nullptr;
 }
 
 Result<void> DeviceMemory::LoadModule(const Module& module) {

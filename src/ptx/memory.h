@@ -21,6 +21,7 @@
 
 #include "base/result.h"
 #include "ptx/module.h"
+#include "ptx/texture.h"
 
 namespace optiml::ptx {
 
@@ -102,6 +103,12 @@ class DeviceMemory {
   // REQUIRES: LoadModule was called
   std::optional<uint64_t> SymbolAddress(const Module& module, std::string_view symbol) const;
 
+  // A handle for a texture or surface whose texels lie in a live allocation, to be passed to kernels. Fails with
+  // kInvalidArgument when they do not, or when the description makes no sense.
+  Result<uint64_t> AddTexture(const Texture& texture);
+  // Null for a number that is no handle.
+  const Texture* FindTexture(uint64_t handle) const;
+
   // In address order, freed ones included.
   const std::vector<std::unique_ptr<Allocation>>& allocations() const { return allocations_; }
   uint64_t live_bytes() const { return live_bytes_; }
@@ -109,6 +116,7 @@ class DeviceMemory {
  private:
   std::vector<std::unique_ptr<Allocation>> allocations_;
   std::map<uint64_t, std::map<std::string, uint64_t, std::less<>>> symbols_;  // by module id
+  std::vector<std::unique_ptr<Texture>> textures_;
   uint64_t next_address_ = kGlobalBase;
   uint64_t live_bytes_ = 0;
 };

@@ -150,8 +150,27 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
              "fence", "nanosleep", "prefetch", "prefetchu", "setmaxnreg", "griddepcontrol"})) {
     return C::kControl;
   }
-  if (Among(base, {"shfl", "vote", "match", "redux", "activemask", "elect"})) {
+  if (Among(base, {"shfl", "vote", "match", "redux", "activemask", "elect", "movmatrix"})) {
     return C::kWarp;
+  }
+  if (Among(base, {"mma", "wgmma"}) || (base == "wmma" && opcode.Has("mma"))) {
+    return C::kMatrix;
+  }
+  if (base == "wmma") {
+    return opcode.Has("store") ? (space == Space::kShared ? C::kStoreShared : C::kStoreGlobal)
+                               : (space == Space::kShared ? C::kLoadShared : C::kLoadGlobal);
+  }
+  if (Among(base, {"tex", "tld4", "suld"})) {
+    return C::kLoadGlobal;
+  }
+  if (base == "sust") {
+    return C::kStoreGlobal;
+  }
+  if (base == "ldmatrix") {
+    return C::kLoadShared;
+  }
+  if (base == "stmatrix") {
+    return C::kStoreShared;
   }
   if (Among(base, {"ex2", "lg2", "sin", "cos", "tanh", "rsqrt"})) {
     return C::kSpecialFunction;

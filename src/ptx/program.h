@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ptx/counters.h"
+#include "ptx/matrix.h"
 #include "ptx/module.h"
 
 namespace optiml::ptx {
@@ -117,6 +118,21 @@ struct CallSite {
   std::vector<CallArgument> results;  // from the callee's frame to the caller's
 };
 
+// One texture or surface instruction.
+struct TextureSite {
+  enum class Kind : uint8_t { kRead, kGather, kLoad, kStore };
+  enum class Outside : uint8_t { kTrap, kClamp, kZero };
+  Kind kind = Kind::kRead;
+  Outside outside = Outside::kTrap;  // surfaces
+  uint32_t dimensions = 0;
+  uint32_t channel = 0;  // of a gather
+  Type type = Type::kNone;  // of an element
+  bool integer_coordinates = false;
+  Place handle = 0;
+  std::vector<Place> coordinates;
+  std::vector<Place> values;  // registers; 0: not wanted
+};
+
 // What a basic block does once: multiplied by how often it ran.
 struct BlockFacts {
   uint32_t instructions = 0;
@@ -154,6 +170,8 @@ class Program {
   std::vector<BlockFacts> blocks;
   std::vector<InstructionFacts> instructions;
   std::vector<CallSite> calls;
+  std::vector<MatrixSite> matrices;
+  std::vector<TextureSite> textures;
   std::vector<std::vector<const Op*>> branch_tables;
   std::vector<SharedRegion> shared;  // static ones; the dynamic region begins at dynamic_begin
   uint32_t dynamic_begin = 0;

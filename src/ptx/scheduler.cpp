@@ -152,6 +152,7 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
     warp.poll_branch = nullptr;
     warp.barrier = -1;
     warp.stack.clear();
+    warp.wgmma.reset();
     warp.pc = program.ops.data() + kernel.first_op;
     std::fill(warp.local_initialised.begin(), warp.local_initialised.end(), 0);
     warp.warp_floor = 0;

@@ -47,6 +47,7 @@ struct Path {
 
 struct Worker;
 struct BlockState;
+struct WgmmaState;
 
 struct Warp {
   const uint8_t* base[2] = {nullptr,
@@ -84,6 +85,7 @@ struct Warp {
   uint32_t barrier_threads = 0;  // 0: all of the block
   const Op* barrier_op = nullptr;
   uint32_t barrier_predicate = 0;
+  std::shared_ptr<WgmmaState> wgmma;  // matrix products in flight (ops_wgmma.cpp); null: none yet
 
   // More room for registers and locals; contents and frames stay.
   void Grow(uint64_t new_registers_bytes, uint32_t new_local_stride);

@@ -1,0 +1,31 @@
+#ifndef OPTIML_TESTS_AGREE_COMPARE_H_
+#define OPTIML_TESTS_AGREE_COMPARE_H_
+
+// How far the outputs of two devices are apart.
+
+#include <string>
+#include <vector>
+
+#include "corpus.h"
+
+namespace optiml::agree {
+
+struct Comparison {
+  size_t elements = 0;
+  size_t differences = 0;  // elements that are farther apart than the case allows
+  uint64_t most_ulp = 0;   // cases with a tolerance
+  std::string text;        // the first differences, one a line
+};
+
+// Of every result and surface, in the order of Outputs.
+std::vector<size_t> OutputSizes(const Case& c);
+
+// REQUIRES: both have OutputSizes(c)
+Comparison CompareOutputs(const Case& c, const Outputs& emulated, const Outputs& gpu, size_t show);
+
+// 16 hexadecimal digits.
+std::string HashOf(const Outputs& outputs);
+
+}  // namespace optiml::agree
+
+#endif  // OPTIML_TESTS_AGREE_COMPARE_H_
