@@ -37,9 +37,24 @@ struct PlanBuffer {
   int line = 0;  // of the allocation
 };
 
-using KernelArgument =
-    std::variant<DevicePointer,
-                 std::vector<std::byte>>;  // a pointer, or a scalar or struct by value
+// A CUtensorMap by value, as cuTensorMapEncodeTiled was given it: its bytes are the driver's secret,
+// and hold an address. Enumerators are the driver's numbers.
+struct TensorMapArgument {
+  DevicePointer tensor;
+  int data_type = 0;
+  std::vector<uint64_t> dimensions;     // elements, innermost first
+  std::vector<uint64_t> strides_bytes;  // of dimensions 1 and up
+  std::vector<uint32_t> box;
+  std::vector<uint32_t> element_strides;
+  int interleave = 0;
+  int swizzle = 0;
+  int promotion = 0;
+  int fill = 0;
+  friend auto operator<=>(const TensorMapArgument&, const TensorMapArgument&) = default;
+};
+
+// A pointer, a scalar or struct by value, or a tensor map.
+using KernelArgument = std::variant<DevicePointer, std::vector<std::byte>, TensorMapArgument>;
 
 // Every step names the source line that made it.
 struct KernelLaunch {

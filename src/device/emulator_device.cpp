@@ -263,7 +263,7 @@ Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request, bool m
       break;
     }
     CountingLimits limits;
-    limits.may_sample = may_sample && !launch->cooperative &&
+    limits.may_sample = may_sample && !launch->cooperative && launch->cluster == Dim3{} &&
                         !SteersLaterLaunch(*request.plan, i, *request.artifact, *state->module);
     limits.sample_budget = options_.sample_budget;
     limits.full_run_limit = options_.full_run_limit;

@@ -85,8 +85,13 @@ std::optional<std::string> LaunchRefusal(const KernelLaunch& launch,
         threads, resources.registers, shape.shared_bytes, occupancy.limiter);
   }
   if (launch.cluster.Count() > kMaxClusterBlocks || launch.cluster.Count() == 0) {
-    return fmt::format("cluster {} has more than {} blocks", Text(launch.cluster),
-                       kMaxClusterBlocks);
+    return fmt::format("cluster {} has {} blocks (1 to {} are possible)", Text(launch.cluster),
+                       launch.cluster.Count(), kMaxClusterBlocks);
+  }
+  if (launch.grid.x % launch.cluster.x != 0 || launch.grid.y % launch.cluster.y != 0 ||
+      launch.grid.z % launch.cluster.z != 0) {
+    return fmt::format("grid {} is no multiple of cluster {}", Text(launch.grid),
+                       Text(launch.cluster));
   }
   const uint64_t resident =
       static_cast<uint64_t>(occupancy.blocks) * static_cast<uint64_t>(device.multiprocessors);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
+#include "ptx/tensor_map.h"
 
 namespace optiml {
 namespace {
@@ -18,6 +20,25 @@ std::vector<std::byte> BytesOf(uint64_t value) {
     bytes[i] = static_cast<std::byte>((value >> (8 * i)) & 0xff);
   }
   return bytes;
+}
+
+// What the launcher described, with the tensor's address in this run.
+ptx::TensorMap MapOf(const TensorMapArgument& from, uint64_t address) {
+  ptx::TensorMap map;
+  map.type = static_cast<ptx::TensorType>(from.data_type);
+  map.rank = static_cast<uint32_t>(from.dimensions.size());
+  map.address = address;
+  for (size_t i = 0; i < std::min(from.dimensions.size(), ptx::kMaxTensorRank); ++i) {
+    map.dimensions[i] = from.dimensions[i];
+    map.box[i] = from.box[i];
+    map.element_strides[i] = from.element_strides[i];
+    map.strides[i] = i > 0 ? from.strides_bytes[i - 1] : 0;
+  }
+  map.interleave = static_cast<uint32_t>(from.interleave);
+  map.swizzle = static_cast<ptx::TensorSwizzle>(from.swizzle);
+  map.promotion = static_cast<uint32_t>(from.promotion);
+  map.fill_nan = from.fill != 0;
+  return map;
 }
 
 }  // namespace
@@ -56,12 +77,6 @@ Result<PreparedLaunch> PrepareLaunch(const KernelLaunch& launch, const Artifact&
   }
   const uint64_t static_shared = module.StaticSharedBytes(resources->lowered_name);
   PreparedLaunch prepared;
-  if (launch.cluster.Count() > 1) {
-    prepared.refusal_status = RunStatus::kUnsupported;
-    prepared.refusal = fmt::format("{}, launched at line {}: clusters are not emulated",
-                                   launch.kernel, launch.line);
-    return prepared;
-  }
   if (const auto refusal =
           LaunchRefusal(launch, *resources, *function, static_shared, limits, device)) {
     prepared.refusal =
@@ -72,6 +87,14 @@ Result<PreparedLaunch> PrepareLaunch(const KernelLaunch& launch, const Artifact&
   for (const KernelArgument& argument : launch.arguments) {
     if (const auto* pointer = std::get_if<DevicePointer>(&argument)) {
       arguments.push_back(BytesOf(memory.Address(*pointer)));
+    } else if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
+      const auto encoded = ptx::EncodeTensorMap(MapOf(*map, memory.Address(map->tensor)));
+      if (!encoded.has_value()) {
+        prepared.refusal = fmt::format("launch of {} at line {} is invalid: {}", launch.kernel,
+                                       launch.line, encoded.error().message());
+        return prepared;
+      }
+      arguments.emplace_back(encoded->begin(), encoded->end());
     } else {
       arguments.push_back(std::get<std::vector<std::byte>>(argument));
     }
@@ -85,6 +108,8 @@ Result<PreparedLaunch> PrepareLaunch(const KernelLaunch& launch, const Artifact&
   prepared.request.kernel = resources->lowered_name;
   prepared.request.grid = launch.grid;
   prepared.request.block = launch.block;
+  prepared.request.cluster = launch.cluster;
+  prepared.request.cooperative = launch.cooperative;
   prepared.request.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   prepared.request.parameters = *std::move(parameters);
   prepared.request.limits.shared_bytes_per_block = device.shared_bytes_per_block_limit;

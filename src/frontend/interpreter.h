@@ -123,6 +123,7 @@ class Interpreter {
   void SetAttribute(const ast::Expr& expr);
   int64_t DeviceAttribute(int64_t attribute);
   void FillDeviceProperties(const ast::Expr& target);
+  void EncodeTensorMap(const ast::Expr& expr);
   int64_t OccupancyBlocks(int function, int64_t threads, uint64_t dynamic_shared_bytes);
   void StoreThrough(const ast::Expr& pointer, int64_t value);
 
@@ -148,6 +149,7 @@ class Interpreter {
   std::vector<Closure> closures_;
   std::vector<Frame*> frames_;
   std::unordered_map<int, uint64_t> globals_;  // and function statics
+  std::vector<TensorMapArgument> tensor_maps_;  // a CUtensorMap's bytes name one by its index
   std::string malloc_name_;                    // what the next allocation is called
   uint64_t device_bytes_ = 0;                  // allocated by the launcher and not freed
   int64_t steps_ = 0;

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <type_traits>
 
 #include "frontend/interpreter.h"
 
@@ -21,6 +24,12 @@ constexpr uint32_t kMaxGridYZ = 65535;
 
 constexpr int64_t kAttributeCooperative = 2;  // cudaLaunchAttributeID
 constexpr int64_t kAttributeCluster = 4;
+
+// The bytes of a CUtensorMap in an interpreted launcher: a mark and the number of the map.
+constexpr std::string_view kTensorMapType = "CUtensorMap_st";
+constexpr size_t kTensorMapBytes = 128;
+constexpr uint64_t kTensorMapMark = 0x50414d524f534e54;
+constexpr uint64_t kMaxTensorRank = 5;
 
 std::string Text(const Dim3& dim) {
   return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
@@ -68,11 +77,62 @@ KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
     Refuse(fmt::format("a kernel argument of type {} cannot be traced", value.type->text));
   }
   std::vector<std::byte> bytes = EncodeValue(value);
+  if (value.type->text.find(kTensorMapType) != std::string::npos &&
+      bytes.size() == kTensorMapBytes) {
+    uint64_t words[2] = {0, 0};
+    std::memcpy(words, bytes.data(), sizeof(words));
+    if (words[0] != kTensorMapMark || words[1] >= tensor_maps_.size()) {
+      Refuse("a kernel argument is a CUtensorMap that cuTensorMapEncodeTiled did not fill");
+    }
+    return tensor_maps_[words[1]];
+  }
   if (KindOf(*value.type) == ValueKind::kBytes && HoldsPointer(*value.type, bytes.data())) {
     Refuse(fmt::format("a kernel argument of type {} holds a pointer, which cannot be traced",
                        value.type->text));
   }
   return bytes;
+}
+
+void Interpreter::EncodeTensorMap(const ast::Expr& expr) {
+  const auto operand = [&](size_t i) -> const ast::Expr& { return *expr.operands[i]; };
+  const auto address = static_cast<uint64_t>(EvaluateInteger(operand(0)));
+  TensorMapArgument map;
+  map.data_type = static_cast<int>(EvaluateInteger(operand(1)));
+  const auto rank = static_cast<uint64_t>(EvaluateInteger(operand(2)));
+  if (rank < 1 || rank > kMaxTensorRank) {
+    Refuse(fmt::format("cuTensorMapEncodeTiled of rank {} (1 to {} are possible)",
+                       static_cast<int64_t>(rank), kMaxTensorRank));
+  }
+  map.tensor = CheckedPointer(static_cast<uint64_t>(EvaluateInteger(operand(3))),
+                              "tensor of cuTensorMapEncodeTiled");
+  const auto numbers = [&](size_t i, uint64_t count, auto& into) {
+    const HostValue array = Evaluate(operand(i));
+    const ast::TypePtr& element = array.type->element;
+    for (uint64_t k = 0; k < count; ++k) {
+      const int64_t value =
+          Load(static_cast<uint64_t>(array.integer) + k * element->size_bytes, element).integer;
+      into.push_back(static_cast<typename std::decay_t<decltype(into)>::value_type>(value));
+    }
+  };
+  numbers(4, rank, map.dimensions);
+  numbers(5, rank - 1, map.strides_bytes);
+  numbers(6, rank, map.box);
+  numbers(7, rank, map.element_strides);
+  map.interleave = static_cast<int>(EvaluateInteger(operand(8)));
+  map.swizzle = static_cast<int>(EvaluateInteger(operand(9)));
+  map.promotion = static_cast<int>(EvaluateInteger(operand(10)));
+  map.fill = static_cast<int>(EvaluateInteger(operand(11)));
+  HostObject* object = memory_.Find(address, kTensorMapBytes);
+  if (object == nullptr) {
+    Refuse("cuTensorMapEncodeTiled writes through an invalid host pointer");
+  }
+  const uint64_t offset = HostMemory::OffsetOf(address);
+  const uint64_t words[2] = {kTensorMapMark, tensor_maps_.size()};
+  std::memset(object->bytes.data() + offset, 0, kTensorMapBytes);
+  std::memcpy(object->bytes.data() + offset, words, sizeof(words));
+  std::fill_n(object->states.begin() + static_cast<std::ptrdiff_t>(offset), kTensorMapBytes,
+              ByteState::kPlain);
+  tensor_maps_.push_back(std::move(map));
 }
 
 int Interpreter::FunctionOperand(const ast::Expr& expr) {

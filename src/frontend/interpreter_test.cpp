@@ -18,7 +18,8 @@ constexpr char kKernels[] =
     "__global__ void s(float* y, float a) {}\n"
     "template <typename T, int B> __global__ void t(T* y, int n) {}\n"
     "struct P { int n; float a; };\n"
-    "__global__ void p(float* y, P q) {}\n"
+    "__global__ void p(float* y, P q) {} __global__ void tiles(const __grid_constant__ CUtensorMap m, "
+    "float* y) {}\n"
     "static int CeilDiv(int a, int b) { return (a + b - 1) / b; }\n";
 
 LauncherArgument Buffer(const std::string& name, uint64_t bytes) {
@@ -216,6 +217,15 @@ const Case kPlans[] = {
      " a[0].val.clusterDim.x = 4; a[0].val.clusterDim.y = 1; a[0].val.clusterDim.z = 1; c.attrs = "
      "a; c.numAttrs = 1; cudaLaunchKernelEx(&c, k, x, y, n);",
      "launch k grid 8x1x1 block 128x1x1 cluster 4x1x1 shared 32 (x, y, 0x000003e8)\n"},
+    {"TensorMap",
+     "CUtensorMap m; const cuuint64_t size[2] = {64, 8}; const cuuint64_t pitch[1] = {256}; const "
+     "cuuint32_t box[2] = {16, 4}; cuuint32_t ones[2] = {1, 2}; if (cuTensorMapEncodeTiled(&m, "
+     "CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void*)(x + 4), size, pitch, box, ones, "
+     "CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, "
+     "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS) { CUtensorMap copy = m; "
+     "tiles<<<1, 32>>>(copy, y); }",
+     "launch tiles grid 1x1x1 block 32x1x1 (tensor map of x+16 type 7 size 64x8 strides 256 box 16x4 "
+     "steps 1x2 0/2/2/0, y)\n"},
     {"CastPointer",
      "k<<<1, 1>>>(reinterpret_cast<const float*>(reinterpret_cast<const float4*>(x) + 2), "
      "(float*)((char*)y + 12), n);",
@@ -271,6 +281,13 @@ const Case kRefusals[] = {
     {"HostWrite", "y[0] = 1.f;", "kernel.cu:8: launcher writes device memory on the host"},
     {"UnknownCall", "\n\ncudaDeviceEnablePeer(0);",
      "parse: kernel.cu:10: use of undeclared identifier 'cudaDeviceEnablePeer'"},
+    {"EmptyTensorMap", "CUtensorMap m = {}; tiles<<<1, 32>>>(m, y);",
+     "kernel.cu:8: a kernel argument is a CUtensorMap that cuTensorMapEncodeTiled did not fill"},
+    {"TensorMapOfRankSix",
+     "CUtensorMap m; cuTensorMapEncodeTiled(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 6, y, nullptr, "
+     "nullptr, nullptr, nullptr, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, "
+     "CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);",
+     "kernel.cu:8: cuTensorMapEncodeTiled of rank 6 (1 to 5 are possible)"},
     {"Random", "s<<<rand(), 1>>>(y, 0.f);",
      "kernel.cu:8: launcher calls rand, whose result differs between runs"},
     {"Environment", "if (getenv(\"FAST\")) s<<<1, 1>>>(y, 0.f);",

@@ -65,7 +65,7 @@ bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool s
   LaunchContext& launch = *warp.worker->launch;
   Allocation* allocation = launch.memory->Find(lo);
   if (allocation == nullptr && lo - kParamWindow < kWindowBytes) {
-    allocation = &launch.parameters;
+    allocation = lo < kWorkspaceAddress ? &launch.parameters : &launch.workspace;
   }
   if (allocation == nullptr || !allocation->Covers(lo, hi) || hi < lo ||
       (store && allocation->read_only)) {

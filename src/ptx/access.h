@@ -68,6 +68,17 @@ void ReportUninitialised(Warp& warp, const Op* op, Space space, uint32_t lane, u
 
 enum class SharedAccess : uint8_t { kLoad, kStore, kStrong };
 
+// Bytes [lo, hi) of the block's own shared memory, against copies, mbarriers and other blocks: see
+// async_checks.h. REQUIRES: the program uses any of these (BlockState::async), races are checked
+void CheckAsyncAccess(Warp& warp, const Op* op, uint64_t lo, uint64_t hi, uint32_t lane,
+                      SharedAccess access);
+
+// Shared addresses of which some lie in other blocks of the cluster (mapa): checks and counts the
+// access and says where each lane's bytes are. False after a fault. REQUIRES: the block's program
+// uses clusters (BlockState::cluster)
+bool RemoteShared(Warp& warp, const Op* op, const uint64_t* addresses, uint32_t mask,
+                  uint32_t bytes, SharedAccess access, uint8_t** hosts);
+
 // Race check of granules [begin, end) by one lane after the quick test found a tag that is not
 // known to be ordered. `value_equal`: a store that leaves the bytes as they were.
 void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t lane,

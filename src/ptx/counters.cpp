@@ -22,6 +22,11 @@ void Add(SharedCounts& a, const SharedCounts& b) {
   a.conflicts += b.conflicts;
 }
 
+void Add(CopyCounts& a, const CopyCounts& b) {
+  a.requests += b.requests;
+  a.bytes += b.bytes;
+}
+
 void Add(AtomicCounts& a, const AtomicCounts& b) {
   a.requests += b.requests;
   a.sectors += b.sectors;
@@ -88,6 +93,10 @@ Counters& Counters::operator+=(const Counters& other) {
   Add(local_store, other.local_store);
   Add(shared_load, other.shared_load);
   Add(shared_store, other.shared_store);
+  Add(async_copy, other.async_copy);
+  Add(bulk_copy, other.bulk_copy);
+  Add(cluster_load, other.cluster_load);
+  Add(cluster_store, other.cluster_store);
   Add(global_atomic, other.global_atomic);
   Add(shared_atomic, other.shared_atomic);
   const_load_requests += other.const_load_requests;

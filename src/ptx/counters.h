@@ -61,6 +61,12 @@ struct SharedCounts {
   uint64_t conflicts = 0;  // wavefronts beyond the number without bank conflicts
 };
 
+// Asynchronous copies.
+struct CopyCounts {
+  uint64_t requests = 0;  // cp.async: warp-level instructions; bulk copies: one each
+  uint64_t bytes = 0;     // read; of bulk copies, moved
+};
+
 struct AtomicCounts {
   uint64_t requests = 0;
   uint64_t sectors = 0;     // global only
@@ -98,6 +104,13 @@ struct Counters {
   RequestCounts local_store;
   SharedCounts shared_load;
   SharedCounts shared_store;
+  // Their traffic is also in global_load, global_store, shared_load and shared_store; of a bulk
+  // copy each 128 bytes count as a request.
+  CopyCounts async_copy;  // cp.async
+  CopyCounts bulk_copy;   // cp.async.bulk
+  // Accesses of ordinary instructions to the shared memory of other blocks of the cluster.
+  RequestCounts cluster_load;
+  RequestCounts cluster_store;
   AtomicCounts global_atomic;
   AtomicCounts shared_atomic;
   uint64_t const_load_requests = 0;

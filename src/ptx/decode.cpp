@@ -51,21 +51,22 @@ constexpr SpecialName kSpecials[] = {
     {"%globaltimer", SpecialRegister::kGlobalTimer},
     {"%globaltimer_lo", SpecialRegister::kGlobalTimerLo},
     {"%globaltimer_hi", SpecialRegister::kGlobalTimerHi},
-    // Without clusters a block is a cluster of one.
-    {"%cluster_ctarank", SpecialRegister::kZero},
-    {"%cluster_ctaid.x", SpecialRegister::kZero},
-    {"%cluster_ctaid.y", SpecialRegister::kZero},
-    {"%cluster_ctaid.z", SpecialRegister::kZero},
-    {"%cluster_nctarank", SpecialRegister::kOne},
-    {"%cluster_nctaid.x", SpecialRegister::kOne},
-    {"%cluster_nctaid.y", SpecialRegister::kOne},
-    {"%cluster_nctaid.z", SpecialRegister::kOne},
-    {"%clusterid.x", SpecialRegister::kCtaidX},
-    {"%clusterid.y", SpecialRegister::kCtaidY},
-    {"%clusterid.z", SpecialRegister::kCtaidZ},
-    {"%nclusterid.x", SpecialRegister::kNctaidX},
-    {"%nclusterid.y", SpecialRegister::kNctaidY},
-    {"%nclusterid.z", SpecialRegister::kNctaidZ},
+    {"%cluster_ctarank", SpecialRegister::kClusterCtaRank},
+    {"%cluster_nctarank", SpecialRegister::kClusterNctaRank},
+    {"%cluster_ctaid.x", SpecialRegister::kClusterCtaidX},
+    {"%cluster_ctaid.y", SpecialRegister::kClusterCtaidY},
+    {"%cluster_ctaid.z", SpecialRegister::kClusterCtaidZ},
+    {"%cluster_nctaid.x", SpecialRegister::kClusterNctaidX},
+    {"%cluster_nctaid.y", SpecialRegister::kClusterNctaidY},
+    {"%cluster_nctaid.z", SpecialRegister::kClusterNctaidZ},
+    {"%clusterid.x", SpecialRegister::kClusterIdX},
+    {"%clusterid.y", SpecialRegister::kClusterIdY},
+    {"%clusterid.z", SpecialRegister::kClusterIdZ},
+    {"%nclusterid.x", SpecialRegister::kNclusterIdX},
+    {"%nclusterid.y", SpecialRegister::kNclusterIdY},
+    {"%nclusterid.z", SpecialRegister::kNclusterIdZ},
+    {"%envreg1", SpecialRegister::kWorkspaceHigh},
+    {"%envreg2", SpecialRegister::kWorkspaceLow},
 };
 
 }  // namespace
@@ -242,8 +243,8 @@ Place Decoder::SymbolPlace(const Operand& operand, uint32_t bytes) {
     program_.symbols.push_back({at, name, operand.offset, bytes});
     return at | 1;
   }
-  if (b_.module->FindFunction(name) != nullptr) {
-    throw CannotDecode{fmt::format("the address of function {}", name)};
+  if (const Function* function = b_.module->FindFunction(name); function != nullptr) {
+    return b_.Constant(FunctionAddress(*b_.module, *function), bytes);
   }
   throw CannotDecode{fmt::format("undefined symbol {}", name)};
 }
@@ -443,7 +444,8 @@ void Decoder::DecodeInstruction(const Instruction& instruction) {
           static_cast<uint32_t>(program_.instructions[current_instruction_].instruction_class);
     }
     const bool decoded = DecodeControl(instruction, opcode) || DecodeBarrier(instruction, opcode) ||
-                         DecodeWarp(instruction, opcode) || DecodeLoadStore(instruction, opcode) ||
+                         DecodeWarp(instruction, opcode) || DecodeAsync(instruction, opcode) ||
+                         DecodeLoadStore(instruction, opcode) ||
                          DecodeAtomic(instruction, opcode) ||
                          DecodeConvertAddress(instruction, opcode) ||
                          DecodeMatrix(instruction, opcode) ||

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ptx/async_ops.h"
 #include "ptx/decoder.h"
 
 namespace optiml::ptx {
@@ -14,7 +15,8 @@ bool Decoder::BlockPolls(uint32_t block) const {
   for (uint32_t i = flow_.blocks[block].begin; i < flow_.blocks[block].end; ++i) {
     const std::string& opcode = function_.instructions[i].opcode;
     const std::string_view base = BaseOpcode(opcode);
-    if (base == "nanosleep") {
+    if (base == "nanosleep" || opcode.starts_with("mbarrier.test_wait") ||
+        opcode.starts_with("mbarrier.try_wait")) {
       return true;
     }
     if (base == "ld" &&
@@ -82,6 +84,12 @@ uint32_t Decoder::LoadRounds(const BasicBlock& block) const {
     if (opcode.base == "ld" && (space == Space::kGlobal || space == Space::kNone)) {
       result = std::max(sources, opcode.Has("nc") ? 0 : fence) + 1;
       deepest = std::max(deepest, result);
+    } else if (opcode.base == "cp" && ClassOf(opcode, space) == InstructionClass::kLoadGlobal) {
+      deepest = std::max(deepest, std::max(sources, fence) + 1);
+      continue;
+    } else if (opcode.base == "cp" || opcode.base == "mbarrier") {
+      fence = deepest;
+      continue;
     } else if (opcode.base == "bar" || opcode.base == "barrier" || opcode.base == "atom" ||
                opcode.base == "red" || opcode.base == "membar" || opcode.base == "fence" ||
                (opcode.base == "st" && (space == Space::kGlobal || space == Space::kNone))) {
@@ -177,65 +185,104 @@ bool Decoder::DecodeCall(const Instruction& instruction) {
       name = &operand;
     }
   }
+  if (name != nullptr && name->kind == OperandKind::kRegister) {
+    return DecodeIndirectCall(*name, results, arguments);
+  }
   if (name == nullptr || name->kind != OperandKind::kSymbol) {
-    throw CannotDecode{"a call through a pointer"};
+    throw CannotDecode{"this form of call"};
   }
   const Function* callee = b_.module->FindFunction(name->text);
   if (callee == nullptr) {
     throw CannotDecode{fmt::format("undefined function {}", name->text)};
   }
+  CallSite site = SiteOf(*callee, results, arguments);
+  Op& op = Emit(&Call);
+  op.site = static_cast<uint32_t>(program_.calls.size());
+  program_.calls.push_back(std::move(site));
+  return true;
+}
+
+CallSite Decoder::SiteOf(const Function& callee, const Operand* results,
+                         const Operand* arguments) {
   CallSite site;
-  const auto& frame = b_.frames[static_cast<size_t>(index_)];
   const auto place_of = [&](const Operand& operand) {
-    const auto it = frame.places.find(operand.text);
-    if (operand.kind != OperandKind::kSymbol || it == frame.places.end()) {
+    const auto& places = b_.frames[static_cast<size_t>(index_)].places;
+    const auto it = places.find(operand.text);
+    if (operand.kind != OperandKind::kSymbol || it == places.end()) {
       throw CannotDecode{"a call argument that is no .param variable"};
     }
     return it->second;
   };
-  if (callee->is_declaration) {
-    site.builtin = name->text == "vprintf"        ? Builtin::kPrintf
-                   : name->text == "__assertfail" ? Builtin::kAssertFail
-                                                  : Builtin::kNone;
-    if (site.builtin == Builtin::kNone) {
-      throw CannotDecode{fmt::format("undefined function {}", name->text)};
+  const size_t argument_count = arguments != nullptr ? arguments->elements.size() : 0;
+  const size_t result_count = results != nullptr ? results->elements.size() : 0;
+  if (callee.is_declaration) {
+    site.builtin = callee.name == "vprintf"        ? Builtin::kPrintf
+                   : callee.name == "__assertfail" ? Builtin::kAssertFail
+                   : callee.name == "malloc"       ? Builtin::kMalloc
+                   : callee.name == "free"         ? Builtin::kFree
+                                                   : Builtin::kNone;
+    if (site.builtin == Builtin::kNone || (site.builtin == Builtin::kMalloc && result_count != 1)) {
+      throw CannotDecode{fmt::format("undefined function {}", callee.name)};
     }
-    for (size_t i = 0; arguments != nullptr && i < arguments->elements.size(); ++i) {
+    for (size_t i = 0; i < argument_count; ++i) {
       const auto place = place_of(arguments->elements[i]);
       site.arguments.push_back({place.first, 0, place.second});
     }
-    for (size_t i = 0; results != nullptr && i < results->elements.size(); ++i) {
+    for (size_t i = 0; i < result_count; ++i) {
       const auto place = place_of(results->elements[i]);
       site.results.push_back({0, place.first, place.second});
     }
-  } else {
-    const size_t argument_count = arguments != nullptr ? arguments->elements.size() : 0;
-    const size_t result_count = results != nullptr ? results->elements.size() : 0;
-    if (argument_count != callee->parameters.size() || result_count != callee->results.size()) {
-      throw CannotDecode{
-          fmt::format("a call of {} with other parameters than its own", name->text)};
+    return site;
+  }
+  if (argument_count != callee.parameters.size() || result_count != callee.results.size()) {
+    throw CannotDecode{
+        fmt::format("a call of {} with other parameters than its own", callee.name)};
+  }
+  site.function = b_.FunctionIndex(callee);
+  const auto& callee_frame = b_.frames[static_cast<size_t>(site.function)];
+  for (size_t i = 0; i < argument_count; ++i) {
+    const auto from = place_of(arguments->elements[i]);
+    const auto to = callee_frame.places.at(callee.parameters[i].name);
+    site.arguments.push_back({from.first, to.first, std::min(from.second, to.second)});
+  }
+  for (size_t i = 0; i < result_count; ++i) {
+    const auto to = place_of(results->elements[i]);
+    const auto from = callee_frame.places.at(callee.results[i].name);
+    site.results.push_back({from.first, to.first, std::min(to.second, from.second)});
+  }
+  return site;
+}
+
+bool Decoder::DecodeIndirectCall(const Operand& pointer, const Operand* results,
+                                 const Operand* arguments) {
+  const auto fits = [&](const Operand* list, const std::vector<Parameter>& parameters) {
+    const size_t count = list != nullptr ? list->elements.size() : 0;
+    if (count != parameters.size()) {
+      return false;
     }
-    site.function = b_.FunctionIndex(*callee);
-    const auto& callee_frame = b_.frames[static_cast<size_t>(site.function)];
-    for (size_t i = 0; i < argument_count; ++i) {
-      const auto from =
-          b_.frames[static_cast<size_t>(index_)].places.find(arguments->elements[i].text);
-      place_of(arguments->elements[i]);
-      const auto to = callee_frame.places.at(callee->parameters[i].name);
-      site.arguments.push_back(
-          {from->second.first, to.first, std::min(from->second.second, to.second)});
+    const auto& places = b_.frames[static_cast<size_t>(index_)].places;
+    for (size_t i = 0; i < count; ++i) {
+      const auto it = places.find(list->elements[i].text);
+      if (it == places.end() || it->second.second != parameters[i].bytes) {
+        return false;
+      }
     }
-    for (size_t i = 0; i < result_count; ++i) {
-      place_of(results->elements[i]);
-      const auto to = b_.frames[static_cast<size_t>(index_)].places.find(results->elements[i].text);
-      const auto from = callee_frame.places.at(callee->results[i].name);
-      site.results.push_back(
-          {from.first, to->second.first, std::min(to->second.second, from.second)});
+    return true;
+  };
+  IndirectSite site;
+  site.call_of_function.resize(program_.functions.size(), -1);
+  for (const Function* callee : b_.address_taken) {
+    if (fits(results, callee->results) && fits(arguments, callee->parameters)) {
+      site.call_of_function[static_cast<size_t>(b_.FunctionIndex(*callee))] =
+          static_cast<int32_t>(program_.calls.size());
+      program_.calls.push_back(SiteOf(*callee, results, arguments));
     }
   }
-  Op& op = Emit(&Call);
-  op.site = static_cast<uint32_t>(program_.calls.size());
-  program_.calls.push_back(std::move(site));
+  const Place a = Source(pointer, Type::kU64, 8);
+  Op& op = Emit(&CallIndirect);
+  op.a = a;
+  op.site = static_cast<uint32_t>(program_.indirect_sites.size());
+  program_.indirect_sites.push_back(std::move(site));
   return true;
 }
 
@@ -248,9 +295,12 @@ bool Decoder::DecodeBarrier(const Instruction& instruction, const Opcode& opcode
     return false;
   }
   if (opcode.Has("warp")) {
-    Emit(&BarrierWarp);
+    const Place a = operands.empty() ? b_.Constant(0xffffffff, 4) : Source(operands[0], Type::kB32, 4);
+    Emit(&BarrierWarp).a = a;
     return true;
   }
+  const uint32_t unaligned =
+      opcode.base == "barrier" && !opcode.Has("aligned") ? kBarrierUnaligned : 0;
   const auto id = [&](const Operand& operand, uint32_t& aux) -> Place {
     if (operand.kind == OperandKind::kImmediate) {
       aux = static_cast<uint32_t>(std::min<uint64_t>(operand.bits, 255));
@@ -276,7 +326,7 @@ bool Decoder::DecodeBarrier(const Instruction& instruction, const Opcode& opcode
     op.b = b;
     op.c = c;
     op.d = d;
-    op.aux = aux | (negated ? 0x100 : 0);
+    op.aux = aux | (negated ? 0x100 : 0) | unaligned;
     op.aux2 = kind;
     return true;
   }
@@ -289,8 +339,13 @@ bool Decoder::DecodeBarrier(const Instruction& instruction, const Opcode& opcode
   Op& op = Emit(opcode.Has("sync") ? &BarrierSync : &BarrierArrive);
   op.a = a;
   op.b = b;
-  op.aux = aux;
+  op.aux = aux | unaligned;
   return true;
+}
+
+// The member mask of an exchange; forms without .sync have none.
+Place Decoder::Members(const std::vector<Operand>& operands, size_t at) {
+  return at < operands.size() ? Source(operands[at], Type::kB32, 4) : b_.Constant(0, 4);
 }
 
 bool Decoder::DecodeWarp(const Instruction& instruction, const Opcode& opcode) {
@@ -304,9 +359,11 @@ bool Decoder::DecodeWarp(const Instruction& instruction, const Opcode& opcode) {
     const Place a = Source(operands[1], Type::kB32, 4);
     const Place b = Source(operands[2], Type::kU32, 4);
     const Place c = Source(operands[3], Type::kU32, 4);
+    const Place e = Members(operands, 4);
     const Place d = Destination(pair ? result.elements[0] : result, 4, false);
     const Place d2 = pair ? PredicateDestination(result.elements[1]) : 0;
     Op& op = Emit(&Shuffle);
+    op.e = e;
     op.a = a;
     op.b = b;
     op.c = c;
@@ -322,8 +379,10 @@ bool Decoder::DecodeWarp(const Instruction& instruction, const Opcode& opcode) {
     bool negated = false;
     const Place a = PredicateSource(operands[1], negated);
     const bool ballot = opcode.Has("ballot");
+    const Place e = Members(operands, 2);
     const Place d = ballot ? Destination(operands[0], 4, false) : PredicateDestination(operands[0]);
     Op& op = Emit(&Vote);
+    op.e = e;
     op.a = a;
     op.d = d;
     op.aux = (ballot              ? 3u
@@ -345,9 +404,11 @@ bool Decoder::DecodeWarp(const Instruction& instruction, const Opcode& opcode) {
     const bool pair = operands[0].kind == OperandKind::kPair;
     const uint32_t bytes = TypeBytes(opcode.type());
     const Place a = Source(operands[1], opcode.type(), bytes);
+    const Place e = Members(operands, 2);
     const Place d = Destination(pair ? operands[0].elements[0] : operands[0], 4, false);
     const Place d2 = pair ? PredicateDestination(operands[0].elements[1]) : 0;
     Op& op = Emit(&Match);
+    op.e = e;
     op.a = a;
     op.d = d;
     op.d2 = d2;
@@ -360,8 +421,10 @@ bool Decoder::DecodeWarp(const Instruction& instruction, const Opcode& opcode) {
       return false;
     }
     const Place a = Source(operands[1], opcode.type(), 4);
+    const Place e = Members(operands, 2);
     const Place d = Destination(operands[0], 4, false);
     Op& op = Emit(&Reduce);
+    op.e = e;
     op.a = a;
     op.d = d;
     op.aux = opcode.Has("add")   ? 0

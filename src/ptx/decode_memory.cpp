@@ -21,7 +21,7 @@ bool HarmlessMemoryWord(std::string_view word) {
       "cluster", "gpu",      "sys",     "mmio",         "global",      "shared",  "shared::cta",
       "local",   "const",    "param",   "param::entry", "param::func", "ca",      "cg",
       "cs",      "lu",       "cv",      "wb",           "wt",          "nc",      "v2",
-      "v4",      "unified",  "noftz"};
+      "v4",      "unified",  "noftz",   "shared::cluster"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords) ||
          word.starts_with("L1::") || word.starts_with("L2::");
 }

@@ -41,6 +41,9 @@ bool BlockOrderShows(const Function& function) {
   }
   return std::ranges::any_of(function.instructions, [&](const Instruction& instruction) {
     const Opcode opcode = ParseOpcode(instruction.opcode);
+    if (opcode.base == "cp" && opcode.Has("reduce")) {
+      return true;
+    }
     if ((opcode.base != "atom" && opcode.base != "red") || SpaceOf(opcode) == Space::kShared) {
       return false;
     }
@@ -53,6 +56,73 @@ bool BlockOrderShows(const Function& function) {
   });
 }
 
+bool CallsThroughPointer(const Instruction& instruction) {
+  if (BaseOpcode(instruction.opcode) != "call") {
+    return false;
+  }
+  const auto pointer = std::ranges::find_if(instruction.operands, [](const Operand& operand) {
+    return operand.kind != OperandKind::kList;
+  });
+  return pointer != instruction.operands.end() && pointer->kind == OperandKind::kRegister;
+}
+
+// Functions whose address is in a variable, or is taken by an instruction other than a call.
+std::vector<const Function*> AddressTaken(const Module& module) {
+  std::set<std::string> names;
+  for (const Variable& variable : module.variables) {
+    for (const Variable::Relocation& relocation : variable.relocations) {
+      names.insert(relocation.symbol);
+    }
+  }
+  for (const Function& function : module.functions) {
+    for (const Instruction& instruction : function.instructions) {
+      for (const Operand& operand : instruction.operands) {
+        if (operand.kind == OperandKind::kSymbol && BaseOpcode(instruction.opcode) != "call") {
+          names.insert(operand.text);
+        }
+      }
+    }
+  }
+  std::vector<const Function*> functions;
+  for (const std::string& name : names) {
+    const Function* function = module.FindFunction(name);
+    if (function != nullptr && !function->is_entry && !function->is_declaration) {
+      functions.push_back(function);
+    }
+  }
+  return functions;
+}
+
+// The kernel and all functions that it may call; fills the builder's address_taken when one calls
+// through a pointer.
+std::set<const Function*> ReachableFunctions(const Module& module, const Function& kernel,
+                                             ProgramBuilder& builder) {
+  std::set<const Function*> reachable{&kernel};
+  std::vector<const Function*> work{&kernel};
+  const auto reach = [&](const Function* function) {
+    if (function != nullptr && reachable.insert(function).second) {
+      work.push_back(function);
+    }
+  };
+  while (!work.empty()) {
+    const Function* function = work.back();
+    work.pop_back();
+    for (const Instruction& instruction : function->instructions) {
+      if (BaseOpcode(instruction.opcode) != "call") {
+        continue;
+      }
+      if (CallsThroughPointer(instruction) && builder.address_taken.empty()) {
+        builder.address_taken = AddressTaken(module);
+        std::ranges::for_each(builder.address_taken, reach);
+      }
+      for (const Operand& operand : instruction.operands) {
+        reach(operand.kind == OperandKind::kSymbol ? module.FindFunction(operand.text) : nullptr);
+      }
+    }
+  }
+  return reachable;
+}
+
 }  // namespace
 
 std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel) {
@@ -63,30 +133,22 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   Program& program = builder.program;
   builder.FunctionIndex(kernel);
   // Shared variables of the module, of the kernel and of every function it may call.
-  std::set<const Function*> reachable{&kernel};
-  std::vector<const Function*> work{&kernel};
-  while (!work.empty()) {
-    const Function* function = work.back();
-    work.pop_back();
-    for (const Instruction& instruction : function->instructions) {
-      if (BaseOpcode(instruction.opcode) != "call") {
-        continue;
-      }
-      for (const Operand& operand : instruction.operands) {
-        const Function* callee =
-            operand.kind == OperandKind::kSymbol ? module.FindFunction(operand.text) : nullptr;
-        if (callee != nullptr && reachable.insert(callee).second) {
-          work.push_back(callee);
-        }
-      }
-    }
+  const std::set<const Function*> reachable = ReachableFunctions(module, kernel, builder);
+  program.function_of_address.assign(module.functions.size(), -1);
+  for (const Function* function : builder.address_taken) {
+    program.function_of_address[static_cast<size_t>(function - module.functions.data())] =
+        builder.FunctionIndex(*function);
   }
   std::set<std::string> used;
   uint32_t narrowest = 4;
   for (const Function* function : reachable) {
     program.block_order_shows = program.block_order_shows || BlockOrderShows(*function);
+    program.allocates =
+        program.allocates ||
+        (function->is_declaration && (function->name == "malloc" || function->name == "free"));
     for (const Instruction& instruction : function->instructions) {
       const Opcode opcode = ParseOpcode(instruction.opcode);
+      program.uses_async = program.uses_async || UsesAsync(instruction);
       if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||
           opcode.base == "red" || (opcode.base == "wmma" && !opcode.Has("mma"))) {
         const Space space = SpaceOf(opcode);
@@ -102,6 +164,9 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
         if (operand.kind == OperandKind::kSymbol) {
           used.insert(operand.text);
         }
+        program.uses_workspace =
+            program.uses_workspace ||
+            (operand.kind == OperandKind::kSpecial && operand.text == "%envreg2");
         for (const Operand& element : operand.elements) {
           self(element, self);
         }
@@ -152,6 +217,9 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   }
   for (size_t i = 0; i < builder.pending.size(); ++i) {
     Decoder(builder, static_cast<int32_t>(i)).Decode();
+  }
+  for (IndirectSite& site : program.indirect_sites) {
+    site.call_of_function.resize(program.functions.size(), -1);
   }
   for (const ProgramBuilder::Fixup& fixup : builder.fixups) {
     if (fixup.target >= 0) {

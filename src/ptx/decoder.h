@@ -50,10 +50,14 @@ struct ProgramBuilder {
   std::vector<Fixup> fixups;
   std::vector<std::vector<int64_t>> branch_tables;  // op indices
   const HandlerTable* handlers = nullptr;
+  std::vector<const Function*> address_taken;  // what calls through pointers may reach
 
   Place Constant(uint64_t bits, uint32_t bytes);
   int32_t FunctionIndex(const Function& function);
 };
+
+// Copies, mbarriers, clusters: blocks need what async_state.h holds.
+bool UsesAsync(const Instruction& instruction);
 
 class Decoder {
  public:
@@ -88,7 +92,10 @@ class Decoder {
   bool DecodeControl(const Instruction& instruction, const Opcode& opcode);
   bool DecodeBarrier(const Instruction& instruction, const Opcode& opcode);
   bool DecodeCall(const Instruction& instruction);
+  bool DecodeIndirectCall(const Operand& pointer, const Operand* results, const Operand* arguments);
+  CallSite SiteOf(const Function& callee, const Operand* results, const Operand* arguments);
   bool DecodeWarp(const Instruction& instruction, const Opcode& opcode);
+  Place Members(const std::vector<Operand>& operands, size_t at);
   void Unsupported(const Instruction& instruction, std::string_view why = {});
   bool BlockPolls(uint32_t block) const;
   bool LoopPolls(uint32_t from, uint32_t to) const;
@@ -134,6 +141,15 @@ class Decoder {
   std::vector<Place> MatrixSources(const Operand& operand, size_t count, uint32_t bytes);
   std::vector<Place> MatrixDestinations(const Operand& operand, size_t count, uint32_t bytes);
   uint32_t AddMatrixSite(MatrixSite site);
+  // decode_async.cpp
+  bool DecodeAsync(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeCopy(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeBulk(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeStoreAsync(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeMbarrier(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeCluster(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeHints(const Instruction& instruction, const Opcode& opcode);
+  Place AddressPlace(const Operand& operand, Space space);  // 64-bit lanes, offset added
 
   ProgramBuilder& b_;
   Program& program_;

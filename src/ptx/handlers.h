@@ -37,9 +37,14 @@ const Op* BarrierArrive(Warp& w, const Op* op);
 const Op* BarrierReduce(
     Warp& w,
     const Op* op);  // c: predicate; d: result; aux2: 0 popc, 1 and, 2 or; aux bit 8: negated
-const Op* BarrierWarp(Warp& w, const Op* op);
+const Op* BarrierWarp(Warp& w, const Op* op);  // a: members
+// Whether the members among the lanes are together at `op`. When they are not, those that are here
+// wait for the others as long as these get on, and `next` is where the warp goes on.
+bool Converged(Warp& w, const Op* op, uint32_t members, const Op*& next);
 // Writes the result of a reduction when the barrier completes.
 void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants);
+
+inline constexpr uint32_t kBarrierUnaligned = 0x200;  // aux: the warp's threads may come one by one
 
 inline constexpr uint32_t kBranchNegated = 1;
 inline constexpr uint32_t kBranchPolls = 2;
@@ -47,6 +52,9 @@ inline constexpr uint32_t kBranchPolls = 2;
 // Lets other lanes of the warp run when some wait for those that poll. True when another path was
 // chosen.
 bool RotatePaths(Warp& w);
+// The same for lanes that wait at `op`, not for ever between two of them; `next` is where the warp
+// goes on.
+bool Rotate(Warp& w, const Op* op, const Op*& next);
 // Back to the caller's frame: its registers, locals and results.
 void LeaveFrame(Warp& w, const Path& path);
 // Fills the special registers of the running function. `again`: this warp's registers hold those of
@@ -55,7 +63,7 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again = false);
 // Race check inside warps: what the lanes did so far is ordered before what follows.
 void SynchroniseWarp(Warp& w);
 
-// Between lanes (ops_warp.cpp).
+// Between lanes (ops_warp.cpp). e: members.
 // shfl: a value, b lane, c clamp and mask, e member mask; d result, d2 predicate or 0; aux: 0 up, 1
 // down, 2 bfly, 3 idx.
 const Op* Shuffle(Warp& w, const Op* op);
@@ -76,6 +84,8 @@ struct AtomicRequest {
   bool wide_address = true;
 };
 Handler SelectAtomic(const AtomicRequest& request);
+// What an atomic of this type does to an element, zero-extended; null when there is none.
+CombineFunction SelectCombine(AtomicOp op, Type type);
 
 // Matrices (ops_mma.cpp, ops_wgmma.cpp). site: index into Program::matrices.
 const Op* Mma(Warp& w, const Op* op);

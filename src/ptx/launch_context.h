@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,13 +28,18 @@ struct LaunchContext {
   Allocation parameters;              // the parameter block as a read-only object
   Dim3 grid;
   Dim3 block;
-  uint64_t blocks = 0;  // to run
+  Dim3 cluster;               // 1 1 1 without
+  bool cooperative = false;
+  uint64_t blocks = 0;  // to run, or clusters of them
+  std::vector<uint64_t> sample;  // the linear ids of those blocks, or of the clusters; empty: all
+  Allocation workspace;          // of grid-wide synchronisation, at kWorkspaceAddress
   std::atomic<uint64_t> next_block{0};
   std::atomic<uint64_t> steps{0};
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> progress{0};
   std::atomic<int> idle_workers{0};
   int workers = 1;
+  std::optional<uint64_t> heap_bytes;  // that malloc has given; nothing before the first call
   std::unique_ptr<L2Cache> l2;
   std::vector<std::unique_ptr<L1Cache>> l1;
   std::mutex mutex;  // of everything below, and of atomics between workers

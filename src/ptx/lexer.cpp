@@ -63,7 +63,7 @@ std::vector<Token> Tokenise(std::string_view text) {
       const size_t start = at++;
       while (at < text.size() &&
              (IsLetter(text[at]) || IsDigit(text[at]) || (text[at] == '.' && c != '.') ||
-              (text[at] == ':' && peek(1) == ':' && IsLetter(peek(2))) ||
+              (text[at] == ':' && peek(1) == ':' && (IsLetter(peek(2)) || IsDigit(peek(2)))) ||
               (text[at] == ':' && text[at - 1] == ':'))) {
         ++at;
       }

@@ -6,18 +6,66 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <set>
 #include <thread>
 
+#include "ptx/async_state.h"
 #include "ptx/scheduler.h"
 
 namespace optiml::ptx {
 namespace {
+
+// Of grid-wide synchronisation: cooperative groups use the second word as a counter.
+constexpr uint64_t kWorkspaceBytes = 256;
 
 LaunchOutcome Refused(std::string message) {
   LaunchOutcome outcome;
   outcome.status = LaunchStatus::kRefused;
   outcome.message = std::move(message);
   return outcome;
+}
+
+std::string DimText(const Dim3& dim) {
+  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
+}
+
+// The cluster of the launch: what it asks for, or what the kernel requires.
+Dim3 ClusterOf(const LaunchRequest& request, const Function& kernel) {
+  const uint32_t* required = kernel.required_cluster;
+  return request.cluster == Dim3{} && required[0] != 0
+             ? Dim3{required[0], required[1], required[2]}
+             : request.cluster;
+}
+
+std::string CheckResidency(const LaunchRequest& request, const Function& kernel) {
+  const Dim3 cluster = ClusterOf(request, kernel);
+  const Dim3& grid = request.grid;
+  const uint32_t* required = kernel.required_cluster;
+  if (required[0] != 0 && cluster != Dim3{required[0], required[1], required[2]}) {
+    return fmt::format("cluster {} is not the required ({},{},{})", DimText(cluster), required[0],
+                       required[1], required[2]);
+  }
+  if (cluster.Count() == 0 || cluster.Count() > request.limits.cluster_blocks ||
+      cluster.Count() > kMaxClusterBlocks) {
+    return fmt::format("cluster {} is outside 1 .. {} blocks", DimText(cluster),
+                       request.limits.cluster_blocks);
+  }
+  if (kernel.maximum_cluster != 0 && cluster.Count() > kernel.maximum_cluster) {
+    return fmt::format("cluster {} exceeds the kernel's bound of {} blocks", DimText(cluster),
+                       kernel.maximum_cluster);
+  }
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    return fmt::format("grid {} is no multiple of cluster {}", DimText(grid), DimText(cluster));
+  }
+  const uint64_t resident = request.limits.resident_blocks;
+  if (request.cooperative && resident != 0 && grid.Count() > resident) {
+    return fmt::format("a cooperative launch of {} blocks, where {} fit on the device at once",
+                       grid.Count(), resident);
+  }
+  if (request.cooperative && !request.block_sample.empty()) {
+    return "a cooperative launch cannot be sampled";
+  }
+  return {};
 }
 
 std::string CheckLimits(const LaunchRequest& request, const Function& kernel,
@@ -63,7 +111,25 @@ std::string CheckLimits(const LaunchRequest& request, const Function& kernel,
       return fmt::format("sampled block {} is outside the grid of {}", id, blocks);
     }
   }
-  return {};
+  return CheckResidency(request, kernel);
+}
+
+// The clusters that hold these blocks, each once, in order.
+std::vector<uint64_t> ClustersOf(const std::vector<uint64_t>& blocks, const Dim3& grid,
+                                 const Dim3& cluster) {
+  std::vector<uint64_t> ids;
+  std::set<uint64_t> seen;
+  const Dim3 clusters{grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+  for (const uint64_t block : blocks) {
+    const uint64_t x = block % grid.x / cluster.x;
+    const uint64_t y = block / grid.x % grid.y / cluster.y;
+    const uint64_t z = block / grid.x / grid.y / cluster.z;
+    const uint64_t id = (z * clusters.y + y) * clusters.x + x;
+    if (seen.insert(id).second) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
 }
 
 std::string FillConstants(LaunchContext& launch) {
@@ -150,6 +216,18 @@ std::string LinesText(const Program& program, const std::vector<uint32_t>& instr
   return text;
 }
 
+std::string WaitsText(const std::vector<WorkerResult>& results) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  size_t count = 0;
+  for (const WorkerResult& result : results) {
+    for (const std::string& wait : result.waits) {
+      text += ++count <= kShown ? "; " + wait : count == kShown + 1 ? "; ..." : "";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string LaunchStatusName(LaunchStatus status) {
@@ -202,7 +280,13 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   }
   launch.grid = request.grid;
   launch.block = request.block;
-  launch.blocks = request.block_sample.empty() ? request.grid.Count() : request.block_sample.size();
+  launch.cluster = ClusterOf(request, *kernel);
+  launch.cooperative = request.cooperative;
+  launch.sample = launch.cluster.Count() > 1
+                      ? ClustersOf(request.block_sample, request.grid, launch.cluster)
+                      : request.block_sample;
+  launch.blocks =
+      launch.sample.empty() ? request.grid.Count() / launch.cluster.Count() : launch.sample.size();
   launch.shared_bytes_counted = program.static_shared_bytes + request.dynamic_shared_bytes;
   launch.regions = program.shared;
   launch.shared_bytes = program.dynamic_begin + request.dynamic_shared_bytes;
@@ -219,17 +303,24 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   if (std::string problem = FillConstants(launch); !problem.empty()) {
     return Refused(fmt::format("{}: {}", request.kernel, problem));
   }
-  launch.parameters.name = "parameters of " + request.kernel;
-  launch.parameters.address = kParamWindow;
-  launch.parameters.bytes = request.parameters.size();
+  const auto place = [](Allocation& allocation, std::string name, uint64_t address,
+                        uint64_t bytes) {
+    allocation.name = std::move(name);
+    allocation.address = address;
+    allocation.bytes = bytes;
+    allocation.storage = std::make_unique<std::byte[]>(bytes + 1024);
+    allocation.host = allocation.storage.get() + 512;
+  };
+  place(launch.parameters, "parameters of " + request.kernel, kParamWindow,
+        request.parameters.size());
   launch.parameters.read_only = true;
-  launch.parameters.storage = std::make_unique<std::byte[]>(request.parameters.size() + 1024);
-  launch.parameters.host = launch.parameters.storage.get() + 512;
+  place(launch.workspace, "workspace of the grid's synchronisation", kWorkspaceAddress,
+        request.cooperative ? kWorkspaceBytes : 0);
   if (!request.parameters.empty()) {
     std::memcpy(launch.parameters.host, request.parameters.data(), request.parameters.size());
   }
   const bool cache = request.counters && request.cache.enabled;
-  const auto workers = program.block_order_shows
+  const auto workers = program.block_order_shows || program.allocates
                            ? size_t{1}
                            : static_cast<size_t>(std::clamp<uint64_t>(
                                  static_cast<uint64_t>(std::max(request.threads, 1)), 1,
@@ -325,8 +416,8 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
       break;
     case WorkerEnd::kDeadlock: {
       outcome.status = LaunchStatus::kDeadlock;
-      outcome.message =
-          fmt::format("warps wait for each other for ever at {}", LinesText(program, where));
+      outcome.message = fmt::format("warps wait for each other for ever at {}{}",
+                                    LinesText(program, where), WaitsText(results));
       Finding finding;
       finding.kind = "deadlock";
       finding.kernel = request.kernel;

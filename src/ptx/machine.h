@@ -43,6 +43,8 @@ struct LaunchLimits {
   uint32_t grid_x = 0x7fffffff;
   uint32_t grid_y = 65535;
   uint32_t grid_z = 65535;
+  uint32_t cluster_blocks = 8;   // portable; 16 with an attribute of the kernel
+  uint64_t resident_blocks = 0;  // most blocks of a cooperative launch; 0: not known
 };
 
 // A sectored, set-associative model: block b runs on SM b % sms with that SM's L1 (loads allocate,
@@ -63,6 +65,8 @@ struct LaunchRequest {
   std::string kernel;  // the PTX entry's name
   Dim3 grid;
   Dim3 block;
+  Dim3 cluster;  // 1 1 1: what the kernel requires, else no clusters
+  bool cooperative = false;
   uint64_t dynamic_shared_bytes = 0;
   std::vector<std::byte>
       parameters;  // laid out as Function::parameters say; must have parameter_bytes bytes
@@ -73,7 +77,7 @@ struct LaunchRequest {
   CacheModel cache;                         // needs counters
   uint64_t step_limit = uint64_t{1} << 36;  // thread-instructions; 0: none
   // Run only these linear block ids (x fastest), in this order; empty: all. The caller knows that
-  // blocks do not depend on each other.
+  // blocks do not depend on each other. With clusters: all blocks of the clusters of these.
   std::vector<uint64_t> block_sample;
   int threads = 1;  // at most; see above
   size_t findings_limit = 16;       // further findings are counted, not described

@@ -23,6 +23,11 @@ constexpr uint64_t kTextureHandles = uint64_t{0x7e} << 56;
 
 }  // namespace
 
+uint64_t FunctionAddress(const Module& module, const Function& function) {
+  return kFunctionWindow +
+         kFunctionUnit * static_cast<uint64_t>(&function - module.functions.data());
+}
+
 DeviceMemory::DeviceMemory() = default;
 DeviceMemory::DeviceMemory(DeviceMemory&&) noexcept = default;
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&&) noexcept = default;
@@ -290,11 +295,12 @@ Result<void> DeviceMemory::LoadModule(const Module& module) {
   for (const Variable& variable : module.variables) {
     for (const Variable::Relocation& relocation : variable.relocations) {
       const auto it = addresses.find(relocation.symbol);
-      // Function addresses are numbers that nothing may call; see ops on indirect calls.
       uint64_t value = 0;
       if (it != addresses.end()) {
         value = it->second;
-      } else if (module.FindFunction(relocation.symbol) == nullptr) {
+      } else if (const Function* function = module.FindFunction(relocation.symbol)) {
+        value = FunctionAddress(module, *function);
+      } else {
         return Error(ErrorCode::kInvalidArgument,
                      fmt::format("{}: undefined symbol '{}' in the initialiser of '{}'",
                                  module.name, relocation.symbol, variable.name));

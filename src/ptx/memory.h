@@ -31,9 +31,17 @@ inline constexpr uint64_t kSharedWindow = 0x1'0000'0000;
 inline constexpr uint64_t kLocalWindow = 0x1'4000'0000;
 inline constexpr uint64_t kParamWindow = 0x1'8000'0000;
 inline constexpr uint64_t kWindowBytes = 0x4000'0000;
+// In the parameter window: where cooperative launches synchronise.
+inline constexpr uint64_t kWorkspaceAddress = kParamWindow + 0x2000'0000;
+// Addresses of functions: kFunctionUnit apart, by their place in the module.
+inline constexpr uint64_t kFunctionWindow = 0x1'c000'0000;
+inline constexpr uint64_t kFunctionUnit = 16;
 inline constexpr uint64_t kGlobalBase = 0x2'0000'0000;
 inline constexpr uint64_t kGuardBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kAllocationAlignment = 256;  // as cudaMalloc
+
+// What a pointer to the function holds. REQUIRES: `function` is one of the module's
+uint64_t FunctionAddress(const Module& module, const Function& function);
 
 struct Allocation {
   std::string name;

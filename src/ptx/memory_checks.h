@@ -166,6 +166,16 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
     if (worker.check_races) {
       const bool strong_access = (op->aux & 1) != 0;  // volatile, relaxed, acquire, release
       const bool has_strong = !w.block->shadow->strong.empty();
+      if (__builtin_expect(w.block->async != nullptr, 0)) {
+        ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                  [&](u64 at, u64 end, u32 lane) {
+                    CheckAsyncAccess(w, op, at, end, lane,
+                                     strong_access ? SharedAccess::kStrong
+                                     : kStore      ? SharedAccess::kStore
+                                                   : SharedAccess::kLoad);
+                    return true;
+                  });
+      }
       ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
                 [&](u64 at, u64 end, u32 lane) {
                   if (strong_access) {

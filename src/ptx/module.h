@@ -144,6 +144,8 @@ struct Function {
   std::vector<Instruction> instructions;
   uint32_t required_threads[3] = {0, 0, 0};  // .reqntid; 0: none
   uint32_t maximum_threads[3] = {0, 0, 0};   // .maxntid; 0: none
+  uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster; 0: none
+  uint32_t maximum_cluster = 0;              // .maxclusterrank: blocks of a cluster; 0: none
   int32_t source_line = 0;
 
   // Shared bytes the function's own variables take, without dynamic shared memory.

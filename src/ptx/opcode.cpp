@@ -98,7 +98,7 @@ Space SpaceOf(const Opcode& opcode) {
     if (word == "global") {
       return Space::kGlobal;
     }
-    if (word == "shared" || word == "shared::cta") {
+    if (word == "shared" || word == "shared::cta" || word == "shared::cluster") {
       return Space::kShared;
     }
     if (word == "local") {
@@ -123,6 +123,14 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
   using C = InstructionClass;
   const std::string_view base = opcode.base;
   const Type type = opcode.type();
+  if (base == "cp") {
+    // Copies; the first space is the destination's.
+    return opcode.Has("commit_group") || opcode.Has("wait_group") || opcode.Has("wait_all") ||
+                   opcode.Has("mbarrier")
+               ? C::kControl
+           : space == Space::kGlobal ? C::kStoreGlobal
+                                     : C::kLoadGlobal;
+  }
   if (base == "ld" || base == "ldu") {
     return space == Space::kShared  ? C::kLoadShared
            : space == Space::kLocal ? C::kLoadLocal
@@ -147,7 +155,9 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
   }
   if (Among(base,
             {"bra", "brx", "ret", "exit", "call", "trap", "brkpt", "bar", "barrier", "membar",
-             "fence", "nanosleep", "prefetch", "prefetchu", "setmaxnreg", "griddepcontrol"})) {
+             "fence", "nanosleep", "prefetch", "prefetchu", "setmaxnreg", "griddepcontrol", "mbarrier",
+             "mapa", "getctarank", "discard", "applypriority", "createpolicy", "alloca",
+             "stacksave", "stackrestore"})) {
     return C::kControl;
   }
   if (Among(base, {"shfl", "vote", "match", "redux", "activemask", "elect", "movmatrix"})) {

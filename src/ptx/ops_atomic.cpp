@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "ptx/access.h"
+#include "ptx/async_checks.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -214,6 +215,29 @@ void TagAtomic(Warp& w, const Op* op, uint64_t address, uint32_t bytes, uint32_t
   }
 }
 
+// Shared addresses of which some lie in other blocks of the cluster.
+template <class O>
+const Op* OnCluster(Warp& w, const Op* op, const uint64_t* address, uint32_t mask) {
+  using V = typename O::Value;
+  uint8_t* hosts[kLanes];
+  if (!RemoteShared(w, op, address, mask, sizeof(V), SharedAccess::kStrong, hosts)) {
+    return nullptr;
+  }
+  const V* b = RegisterAt<V>(w, op->b);
+  const V* c = op->c != 0 ? RegisterAt<V>(w, op->c) : b;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(m));
+    V old{};
+    std::memcpy(&old, hosts[l], sizeof(V));
+    const V next = O::Do(old, b[l], c[l]);
+    std::memcpy(hosts[l], &next, sizeof(V));
+    if (op->d != 0) {
+      RegisterAt<V>(w, op->d)[l] = old;
+    }
+  }
+  return op + 1;
+}
+
 template <class O, Space kSpace>
 const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
                   uint32_t site_offset) {
@@ -225,6 +249,15 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
   const V* c = op->c != 0 ? RegisterAt<V>(w, op->c) : b;
   V* d = op->d != 0 ? RegisterAt<V>(w, op->d) : nullptr;
   const bool shared = kSpace == Space::kShared;
+  if (shared && w.block->cluster != nullptr) {
+    uint64_t far = 0;
+    for (uint32_t m = mask; m != 0; m &= m - 1) {
+      far |= address[std::countr_zero(m)] >> kRankShift;
+    }
+    if (far != 0) {
+      return OnCluster<O>(w, op, address, mask);
+    }
+  }
   if (worker.count) {
     CountAtomic(w, op, site, address, mask, kBytes, shared);
   }
@@ -246,6 +279,9 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
         SetBits(w.block->shared_initialised.data(), at, at + kBytes, false);
       }
       if (worker.check_races) {
+        if (w.block->async != nullptr) {
+          CheckAsyncAccess(w, op, at, at + kBytes, l, SharedAccess::kStrong);
+        }
         TagAtomic(w, op, at, kBytes, l);
       }
     } else {
@@ -300,6 +336,13 @@ const Op* Run(Warp& w, const Op* op) {
     }
     return next;
   }
+}
+
+template <class O>
+uint64_t CombineElements(uint64_t old, uint64_t value) {
+  using V = typename O::Value;
+  const V result = O::Do(static_cast<V>(old), static_cast<V>(value), V{});
+  return static_cast<uint64_t>(static_cast<std::make_unsigned_t<V>>(result));
 }
 
 template <class O>
@@ -394,6 +437,52 @@ Handler SelectAtomic(const AtomicRequest& r) {
   return nullptr;
 }
 
+CombineFunction SelectCombine(AtomicOp op, Type type) {
+  const auto integer = [&]<AtomicOp kOp>() -> CombineFunction {
+    switch (type) {
+      case Type::kS32:
+        return &CombineElements<Integer<int32_t, kOp>>;
+      case Type::kU32:
+      case Type::kB32:
+        return &CombineElements<Integer<uint32_t, kOp>>;
+      case Type::kS64:
+        return &CombineElements<Integer<int64_t, kOp>>;
+      case Type::kU64:
+      case Type::kB64:
+        return &CombineElements<Integer<uint64_t, kOp>>;
+      default:
+        return nullptr;
+    }
+  };
+  const auto half = [&]<AtomicOp kOp>() -> CombineFunction {
+    return type == Type::kF16    ? &CombineElements<Half1<false, kOp>>
+           : type == Type::kBf16 ? &CombineElements<Half1<true, kOp>>
+                                 : integer.template operator()<kOp>();
+  };
+  switch (op) {
+    case AtomicOp::kAdd:
+      return type == Type::kF32   ? &CombineElements<AddF32>
+             : type == Type::kF64 ? &CombineElements<AddF64>
+                                  : half.template operator()<AtomicOp::kAdd>();
+    case AtomicOp::kMin:
+      return half.template operator()<AtomicOp::kMin>();
+    case AtomicOp::kMax:
+      return half.template operator()<AtomicOp::kMax>();
+    case AtomicOp::kAnd:
+      return integer.template operator()<AtomicOp::kAnd>();
+    case AtomicOp::kOr:
+      return integer.template operator()<AtomicOp::kOr>();
+    case AtomicOp::kXor:
+      return integer.template operator()<AtomicOp::kXor>();
+    case AtomicOp::kInc:
+      return type == Type::kU32 ? &CombineElements<Integer<uint32_t, AtomicOp::kInc>> : nullptr;
+    case AtomicOp::kDec:
+      return type == Type::kU32 ? &CombineElements<Integer<uint32_t, AtomicOp::kDec>> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 bool ReadGeneric(Warp& w, uint32_t lane, uint64_t address, void* into, uint32_t bytes) {
   if (address - kLocalWindow < kWindowBytes) {
     const uint64_t at = address - kLocalWindow;
@@ -412,10 +501,11 @@ bool ReadGeneric(Warp& w, uint32_t lane, uint64_t address, void* into, uint32_t 
     std::memcpy(into, w.block->shared + at, bytes);
     return true;
   }
-  const Allocation* allocation = w.worker->launch->memory->Find(address);
-  if (allocation == nullptr || !allocation->Covers(address, address + bytes)) {
+  MemorySite site;
+  if (!LocateGlobal(w, site, address, address + bytes, false)) {
     return false;
   }
+  const Allocation* allocation = site.allocation;
   std::memcpy(into, allocation->host + (address - allocation->address), bytes);
   return true;
 }

@@ -24,6 +24,13 @@ const Op* Arrive(Warp& w, const Op* op, bool wait) {
     return Fault(w, op, lane, "trap",
                  fmt::format("barrier {} for {} threads, which is no multiple of 32", id, threads));
   }
+  if (const uint32_t missing = w.live & ~w.active;
+      missing != 0 && ((op->aux & kBarrierUnaligned) != 0 || (missing & ~w.split) == 0)) {
+    const Op* next = nullptr;
+    if (!Converged(w, op, w.live, next)) {
+      return next;
+    }
+  }
   if (w.active != w.live && w.worker->launch->request->checks.divergent_barriers) {
     Report(w, op, lane, "divergent barrier",
            fmt::format("{} of {} threads of the warp reach the barrier; the others are elsewhere",
@@ -59,9 +66,10 @@ const Op* BarrierArrive(Warp& w, const Op* op) {
 }
 
 const Op* BarrierReduce(Warp& w, const Op* op) {
+  const Op* next = Arrive(w, op, true);
   const uint32_t p = *RegisterAt<uint32_t>(w, op->c);
   w.barrier_predicate = ((op->aux & 0x100) != 0 ? ~p : p) & w.active;
-  return Arrive(w, op, true);
+  return next;
 }
 
 void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants) {
@@ -88,6 +96,12 @@ void SynchroniseWarp(Warp& w) {
 }
 
 const Op* BarrierWarp(Warp& w, const Op* op) {
+  const Op* next = nullptr;
+  if (const uint32_t members =
+          RegisterAt<uint32_t>(w, op->a)[static_cast<uint32_t>(std::countr_zero(w.active))];
+      (members & w.live & ~w.active) != 0 && !Converged(w, op, members, next)) {
+    return next;
+  }
   SynchroniseWarp(w);
   return op + 1;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ptx/access.h"
+#include "ptx/async_ops.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -21,6 +22,50 @@ void MarkLocal(Warp& w, uint32_t lane, uint32_t at, uint32_t bytes) {
   if (!w.local_initialised.empty() && bytes > 0) {
     const uint64_t begin = uint64_t{lane} * w.local_stride + at;
     SetBits(w.local_initialised.data(), begin, begin + bytes, false);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+uint64_t ClusterSpecial(const LaunchContext& launch, const BlockState& block,
+                        SpecialRegister which) {
+  const uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  const uint32_t cluster[3] = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
+  const auto axis = [&](SpecialRegister first) {
+    return static_cast<uint32_t>(which) - static_cast<uint32_t>(first);
+  };
+  switch (which) {
+    case SpecialRegister::kClusterCtaRank:
+      return block.rank;
+    case SpecialRegister::kClusterNctaRank:
+      return launch.cluster.Count();
+    case SpecialRegister::kClusterCtaidX:
+    case SpecialRegister::kClusterCtaidY:
+    case SpecialRegister::kClusterCtaidZ:
+      return block.ctaid[axis(SpecialRegister::kClusterCtaidX)] %
+             cluster[axis(SpecialRegister::kClusterCtaidX)];
+    case SpecialRegister::kClusterNctaidX:
+    case SpecialRegister::kClusterNctaidY:
+    case SpecialRegister::kClusterNctaidZ:
+      return cluster[axis(SpecialRegister::kClusterNctaidX)];
+    case SpecialRegister::kClusterIdX:
+    case SpecialRegister::kClusterIdY:
+    case SpecialRegister::kClusterIdZ:
+      return block.ctaid[axis(SpecialRegister::kClusterIdX)] /
+             cluster[axis(SpecialRegister::kClusterIdX)];
+    case SpecialRegister::kNclusterIdX:
+    case SpecialRegister::kNclusterIdY:
+    case SpecialRegister::kNclusterIdZ:
+      return grid[axis(SpecialRegister::kNclusterIdX)] /
+             cluster[axis(SpecialRegister::kNclusterIdX)];
+    case SpecialRegister::kWorkspaceHigh:
+      return launch.cooperative ? kWorkspaceAddress >> 32 : 0;
+    case SpecialRegister::kWorkspaceLow:
+      return launch.cooperative ? kWorkspaceAddress & 0xffffffff : 0;
+    default:
+      return 0;
   }
 }
 
@@ -42,6 +87,7 @@ void LeaveFrame(Warp& w, const Path& path) {
   w.base[0] = reinterpret_cast<const uint8_t*>(w.registers() - (w.frame_offset - path.saved_base));
   w.frame_offset = path.saved_base;
   w.local_base = path.saved_local;
+  w.local_stack = path.saved_stack;
   w.frame = path.saved_frame;
   w.frame_live = path.saved_live;
 }
@@ -52,6 +98,8 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
   for (const SpecialUse& use : function.specials) {
     const bool of_block =
         (use.which >= SpecialRegister::kCtaidX && use.which <= SpecialRegister::kCtaidZ) ||
+        (use.which >= SpecialRegister::kClusterCtaRank &&
+         use.which <= SpecialRegister::kClusterIdZ) ||
         use.which == SpecialRegister::kSmId;
     if (again && !of_block) {
       continue;
@@ -135,11 +183,8 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
         case SpecialRegister::kTotalSharedBytes:
           value = launch.shared_bytes_counted;
           break;
-        case SpecialRegister::kOne:
-          value = 1;
-          break;
         default:
-          value = 0;
+          value = ClusterSpecial(launch, block, use.which);
           break;
       }
       if (use.bytes == 8) {
@@ -154,6 +199,60 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
 }
 
 namespace {
+
+// The device's heap: malloc gives null beyond cudaLimitMallocHeapSize, whose default this is.
+constexpr uint64_t kHeapBytes = 8 << 20;
+constexpr std::string_view kHeapName = "device heap";
+
+uint64_t HeapAllocate(Warp& w, uint64_t bytes) {
+  LaunchContext& launch = *w.worker->launch;
+  DeviceMemory& memory = *launch.memory;
+  if (!launch.heap_bytes) {
+    // What earlier launches left allocated.
+    launch.heap_bytes = 0;
+    for (const auto& allocation : memory.allocations()) {
+      *launch.heap_bytes +=
+          allocation->name == kHeapName && !allocation->freed ? allocation->bytes : 0;
+    }
+  }
+  if (bytes == 0 || bytes > kHeapBytes || *launch.heap_bytes + bytes > kHeapBytes) {
+    return 0;
+  }
+  *launch.heap_bytes += bytes;
+  const auto address = memory.TryAllocate(kHeapName, bytes, 1);
+  if (!address) {
+    return 0;
+  }
+  memory.MarkUninitialised(*address);
+  return *address;
+}
+
+// Empty when the block is gone; otherwise what is wrong.
+std::string HeapFree(Warp& w, uint64_t address) {
+  DeviceMemory& memory = *w.worker->launch->memory;
+  if (address == 0) {
+    return {};
+  }
+  const Allocation* allocation = memory.Find(address);
+  if (allocation == nullptr || allocation->name != kHeapName || allocation->address != address) {
+    return fmt::format("free of {:#x}, which malloc did not give: {}", address,
+                       memory.Describe(address));
+  }
+  // Cached sites may point at it.
+  for (MemorySite& site : w.worker->sites) {
+    if (site.allocation == allocation) {
+      site.lo = 1;
+      site.hi = 0;
+    }
+  }
+  if (w.worker->launch->heap_bytes) {
+    *w.worker->launch->heap_bytes -= allocation->bytes;
+  }
+  if (const auto freed = memory.Free(address); !freed) {
+    return freed.error().message();
+  }
+  return {};
+}
 
 const Op* CallBuiltin(Warp& w, const Op* op, const CallSite& site) {
   const auto argument = [&](uint32_t lane, size_t i) {
@@ -173,6 +272,16 @@ const Op* CallBuiltin(Warp& w, const Op* op, const CallSite& site) {
         MarkLocal(w, lane, w.local_base + site.results[0].to, sizeof(result));
         std::memcpy(w.local + size_t{lane} * w.local_stride + w.local_base + site.results[0].to,
                     &result, sizeof(result));
+      }
+    } else if (site.builtin == Builtin::kMalloc) {
+      const uint64_t address = HeapAllocate(w, argument(lane, 0));
+      MarkLocal(w, lane, w.local_base + site.results[0].to, sizeof(address));
+      std::memcpy(w.local + size_t{lane} * w.local_stride + w.local_base + site.results[0].to,
+                  &address, sizeof(address));
+    } else if (site.builtin == Builtin::kFree) {
+      const uint64_t address = argument(lane, 0);
+      if (std::string problem = HeapFree(w, address); !problem.empty()) {
+        return Fault(w, op, lane, "invalid free", problem);
       }
     } else {
       const auto text = [&](uint64_t address) {
@@ -195,16 +304,16 @@ const Op* CallBuiltin(Warp& w, const Op* op, const CallSite& site) {
 
 }  // namespace
 
-const Op* Call(Warp& w, const Op* op) {
+namespace {
+
+// Runs the function of a call site with the active lanes; they come back to the op after `op`.
+const Op* EnterFunction(Warp& w, const Op* op, uint32_t site_index) {
   const Program& program = *w.worker->launch->program;
-  const CallSite& site = program.calls[op->site];
-  if (site.builtin != Builtin::kNone) {
-    return CallBuiltin(w, op, site);
-  }
+  const CallSite& site = program.calls[site_index];
   const ProgramFunction& caller = program.functions[w.frame];
   const ProgramFunction& callee = program.functions[static_cast<size_t>(site.function)];
   const uint64_t new_base = w.frame_offset + caller.frame_bytes;
-  const uint64_t new_local = w.local_base + caller.local_bytes;
+  const uint64_t new_local = w.local_base + caller.local_bytes + w.local_stack;
   const auto lane0 = static_cast<uint32_t>(std::countr_zero(w.active));
   if (new_base + callee.frame_bytes > kMaxFrameBytes ||
       new_local + callee.local_bytes > kMaxFrameBytes / kLanes) {
@@ -224,7 +333,8 @@ const Op* Call(Warp& w, const Op* op) {
   back.saved_frame = w.frame;
   back.saved_base = static_cast<uint32_t>(w.frame_offset);
   back.saved_local = w.local_base;
-  back.call_site = op->site;
+  back.saved_stack = w.local_stack;
+  back.call_site = site_index;
   for (const CallArgument& argument : site.arguments) {
     for (uint32_t m = w.active; m != 0; m &= m - 1) {
       uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
@@ -238,11 +348,103 @@ const Op* Call(Warp& w, const Op* op) {
   w.base[0] += caller.frame_bytes;
   w.frame_offset = static_cast<uint32_t>(new_base);
   w.local_base = static_cast<uint32_t>(new_local);
+  w.local_stack = 0;
   w.frame = static_cast<uint32_t>(site.function);
   w.frame_live = w.active;
   w.reconvergence = nullptr;
   FillSpecials(w, callee);
   return program.ops.data() + callee.first_op;
+}
+
+}  // namespace
+
+const Op* Call(Warp& w, const Op* op) {
+  const CallSite& site = w.worker->launch->program->calls[op->site];
+  return site.builtin != Builtin::kNone ? CallBuiltin(w, op, site) : EnterFunction(w, op, op->site);
+}
+
+const Op* CallIndirect(Warp& w, const Op* op) {
+  const Program& program = *w.worker->launch->program;
+  const IndirectSite& site = program.indirect_sites[op->site];
+  const uint64_t* addresses = RegisterAt<uint64_t>(w, op->a);
+  // The lanes that call what the first of them calls; the others come back to this op.
+  const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  const uint64_t place = (addresses[lane] - kFunctionWindow) / kFunctionUnit;
+  const int32_t function =
+      addresses[lane] >= kFunctionWindow && (addresses[lane] - kFunctionWindow) % kFunctionUnit == 0 &&
+              place < program.function_of_address.size()
+          ? program.function_of_address[place]
+          : -1;
+  if (function < 0) {
+    return Fault(w, op, lane, "invalid call",
+                 fmt::format("a call through the pointer {:#x}, which is no function's address",
+                             addresses[lane]));
+  }
+  const int32_t call = site.call_of_function[static_cast<size_t>(function)];
+  if (call < 0) {
+    return Fault(w, op, lane, "invalid call",
+                 fmt::format("a call through a pointer to {}, whose parameters or results are not "
+                             "those of the call",
+                             program.functions[static_cast<size_t>(function)].name));
+  }
+  uint32_t same = 0;
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto l = static_cast<uint32_t>(std::countr_zero(m));
+    same |= addresses[l] == addresses[lane] ? 1u << l : 0u;
+  }
+  if (same != w.active) {
+    // All meet after the call, where the next basic block begins.
+    ++w.worker->counters.divergent_branches;
+    const Op* meet = op + 1;
+    if (meet != w.reconvergence) {
+      w.stack.push_back({meet, w.reconvergence, w.active});
+    }
+    w.stack.push_back({op, meet, w.active & ~same});
+    w.reconvergence = meet;
+    w.SetActive(same);
+  }
+  return EnterFunction(w, op, static_cast<uint32_t>(call));
+}
+
+const Op* AllocateStack(Warp& w, const Op* op) {
+  const Program& program = *w.worker->launch->program;
+  // The lanes share one offset: room for the largest of them.
+  uint64_t bytes = 0;
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    bytes = std::max(bytes, LaneAddress(w, op->a, static_cast<uint32_t>(std::countr_zero(m))));
+  }
+  const uint64_t frame = uint64_t{w.local_base} + program.functions[w.frame].local_bytes;
+  const uint64_t alignment = std::max<uint64_t>(op->aux, 16);
+  const uint64_t begin = (frame + w.local_stack + alignment - 1) / alignment * alignment;
+  if (bytes > kMaxFrameBytes / kLanes || begin + bytes > kMaxFrameBytes / kLanes) {
+    return Fault(w, op, static_cast<uint32_t>(std::countr_zero(w.active)), "stack overflow",
+                 fmt::format("alloca of {} bytes is more than the stack has", bytes));
+  }
+  if (begin + bytes > w.local_stride) {
+    w.Grow(0, static_cast<uint32_t>(begin + bytes));
+  }
+  w.local_stack = static_cast<uint32_t>(begin + bytes - frame);
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    RegisterAt<uint64_t>(w, op->d)[std::countr_zero(m)] = begin;
+  }
+  return op + 1;
+}
+
+const Op* SaveStack(Warp& w, const Op* op) {
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    RegisterAt<uint64_t>(w, op->d)[std::countr_zero(m)] = w.local_stack;
+  }
+  return op + 1;
+}
+
+const Op* RestoreStack(Warp& w, const Op* op) {
+  // Lanes that are elsewhere may still use what lies above.
+  if (w.active == (w.live & w.frame_live)) {
+    const uint64_t saved =
+        LaneAddress(w, op->a, static_cast<uint32_t>(std::countr_zero(w.active)));
+    w.local_stack = static_cast<uint32_t>(std::min<uint64_t>(saved, w.local_stack));
+  }
+  return op + 1;
 }
 
 }  // namespace optiml::ptx

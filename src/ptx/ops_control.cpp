@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "ptx/access.h"
+#include "ptx/async_ops.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -19,6 +20,8 @@ namespace {
 
 // Iterations of a polling loop before other lanes, warps or blocks get their turn.
 constexpr uint32_t kPollLimit = 16;
+// Changes between paths of a warp that all wait, before other warps or blocks get their turn.
+constexpr uint32_t kRotationLimit = 64;
 
 uint32_t PredicateOf(Warp& w, Place place, uint32_t negated) {
   const uint32_t p = *RegisterAt<uint32_t>(w, place);
@@ -59,15 +62,21 @@ const Op* AfterPoll(Warp& w, const Op* op, const Op* next) {
   if (op != w.poll_branch || lanes < w.poll_lanes) {
     w.poll_branch = op;
     w.polls = 0;
+    w.poll_turns = 0;
   }
   w.poll_lanes = lanes;
   if (++w.polls < kPollLimit) {
     return next;
   }
-  w.pc = next;
-  if (RotatePaths(w)) {
+  // Other warps first: their stores may be what these lanes wait for, and lanes of this warp that
+  // wait to meet them need not go ahead then.
+  if (w.poll_turns++ == 0) {
+    w.worker->progress = true;
+    return Yield(w, next);
+  }
+  if (const Op* other = nullptr; Rotate(w, next, other)) {
     w.polls = 0;
-    return w.pc;
+    return other;
   }
   return Yield(w, next);
 }
@@ -220,11 +229,84 @@ bool RotatePaths(Warp& w) {
     return true;
   }
   const Path self{w.pc, below.reconvergence, w.active};
+  w.split |= w.active;
   w.pc = below.pc;
   w.reconvergence = below.reconvergence;
   below = self;
   w.SetActive(waiting);
   return true;
+}
+
+bool Rotate(Warp& w, const Op* op, const Op*& next) {
+  w.pc = op;
+  if (w.rotations >= kRotationLimit || !RotatePaths(w)) {
+    return false;
+  }
+  ++w.rotations;
+  next = w.pc;
+  return true;
+}
+
+const Op* Wait(Warp& w, const Op* op) {
+  // The warp's other lanes go first only when nobody else gets on: code that needs them converged
+  // then rarely finds them apart.
+  const Op* next = nullptr;
+  if (w.worker->idle && (op->aux & kPredicated) == 0 && Rotate(w, op, next)) {
+    return next;
+  }
+  w.pc = op;
+  w.stop = Stop::kWait;
+  return nullptr;
+}
+
+namespace {
+
+// Whether the op belongs to an instruction with a predicate, whose lanes come back at its end.
+bool UnderPredicate(const Op* op) {
+  for (++op; op->run != &EnterBlock && op->run != &PredicateBegin && op->run != &Return; ++op) {
+    if (op->run == &PredicateEnd) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Converged(Warp& w, const Op* op, uint32_t members, const Op*& next) {
+  uint32_t missing = members & w.live & w.frame_live & ~w.active;
+  if (missing == 0 || UnderPredicate(op)) {
+    return true;
+  }
+  // Those that wait here already.
+  uint32_t together = w.active;
+  for (size_t i = w.stack.size(); i-- > 0 && !w.stack[i].is_call;) {
+    const Path path = w.stack[i];
+    if (path.pc == op && path.reconvergence == w.reconvergence) {
+      together |= path.mask & w.live & w.frame_live;
+      w.stack.erase(w.stack.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  if (together != w.active) {
+    w.SetActive(together);
+    missing &= ~together;
+  }
+  if (missing == 0) {
+    w.split &= ~together;
+    return true;
+  }
+  const bool sure_to_come = (missing & w.split) != 0;
+  const bool was_let_ahead = w.rotations > 0;
+  next = nullptr;
+  if (!Rotate(w, op, next) && !sure_to_come) {
+    return true;  // nobody will come
+  }
+  if (sure_to_come && (was_let_ahead || next == nullptr)) {
+    // They wait for other warps or blocks, which get their turn.
+    w.stop = Stop::kYield;
+    next = nullptr;
+  }
+  return false;
 }
 
 const Op* Return(Warp& w, const Op* op) {
@@ -259,6 +341,12 @@ const Op* Exit(Warp& w, const Op* op) {
 
 const Op* Trap(Warp& w, const Op* op) {
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  const LaunchContext& launch = *w.worker->launch;
+  if (launch.program->uses_workspace && !launch.cooperative) {
+    return Fault(w, op, lane, "trap",
+                 "the kernel executed trap; it synchronises its grid, which needs a cooperative "
+                 "launch (cudaLaunchCooperativeKernel)");
+  }
   return Fault(w, op, lane, "trap",
                op->aux == 0 ? "the kernel executed trap" : "the kernel executed brkpt");
 }
@@ -283,6 +371,14 @@ const Op* PredicateEnd(Warp& w, const Op* op) {
   // Lanes may have gone meanwhile (trap handlers do not return; exits are not predicated this way).
   if (w.active != w.saved_active) {
     w.SetActive(w.saved_active);
+  }
+  return op + 1;
+}
+
+const Op* SetMaxRegisters(Warp& w, const Op* op) {
+  if (w.active != w.live) {
+    Report(w, op, static_cast<uint32_t>(std::countr_zero(w.active)), "divergent barrier",
+           "setmaxnreg by some threads of the warp only");
   }
   return op + 1;
 }

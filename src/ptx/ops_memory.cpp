@@ -65,6 +65,24 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
     if (!located) {
       alignas(64) u64 all[kLanes];
       Spread(address, offset, all);
+      if constexpr (kSpace == Space::kShared) {
+        if (w.block->cluster != nullptr) {
+          u8* hosts[kLanes];
+          if (!RemoteShared(w, op, all, mask, kSize,
+                            (op->aux & 1) != 0 ? SharedAccess::kStrong
+                            : kStore           ? SharedAccess::kStore
+                                               : SharedAccess::kLoad,
+                            hosts)) {
+            return nullptr;
+          }
+          if constexpr (kStore) {
+            StoreEach<kBytes, kVector>(w, op, mask, [&](u32 l) { return hosts[l]; });
+          } else {
+            LoadEach<kBytes, kVector>(w, op, mask, [&](u32 l) { return hosts[l]; });
+          }
+          return op + 1;
+        }
+      }
       // Either a fault, or lanes in several objects: then one lane after the other.
       if (kSpace == Space::kGlobal && (misalignment & (kSize - 1)) == 0 && lanes.count > 1 &&
           shape != Shape::kEqual) {

@@ -4,11 +4,23 @@
 #include <bit>
 #include <cstring>
 
-#include "ptx/handlers.h"
+#include "ptx/async_ops.h"
 
 namespace optiml::ptx {
+namespace {
+
+// Whether the warp goes on at `next` first, since members of the exchange are still on their way.
+bool Apart(Warp& w, const Op* op, const Op*& next) {
+  return w.active != w.live &&
+         !Converged(w, op, RegisterAt<uint32_t>(w, op->e)[std::countr_zero(w.active)], next);
+}
+
+}  // namespace
 
 const Op* Shuffle(Warp& w, const Op* op) {
+  if (const Op* next = nullptr; Apart(w, op, next)) {
+    return next;
+  }
   SynchroniseWarp(w);
   alignas(64) uint32_t a[kLanes];
   std::memcpy(a, RegisterAt<uint32_t>(w, op->a), sizeof(a));
@@ -59,6 +71,9 @@ const Op* Shuffle(Warp& w, const Op* op) {
 }
 
 const Op* Vote(Warp& w, const Op* op) {
+  if (const Op* next = nullptr; Apart(w, op, next)) {
+    return next;
+  }
   SynchroniseWarp(w);
   uint32_t p = *RegisterAt<uint32_t>(w, op->a);
   p = (op->aux & 8) != 0 ? ~p : p;
@@ -87,6 +102,9 @@ const Op* ActiveMask(Warp& w, const Op* op) {
 }
 
 const Op* Match(Warp& w, const Op* op) {
+  if (const Op* next = nullptr; Apart(w, op, next)) {
+    return next;
+  }
   SynchroniseWarp(w);
   uint64_t value[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -116,6 +134,9 @@ const Op* Match(Warp& w, const Op* op) {
 }
 
 const Op* Reduce(Warp& w, const Op* op) {
+  if (const Op* next = nullptr; Apart(w, op, next)) {
+    return next;
+  }
   SynchroniseWarp(w);
   const uint32_t* a = RegisterAt<uint32_t>(w, op->a);
   const auto first = static_cast<uint32_t>(std::countr_zero(w.active));
@@ -148,6 +169,27 @@ const Op* Reduce(Warp& w, const Op* op) {
   uint32_t* d = RegisterAt<uint32_t>(w, op->d);
   for (uint32_t l = 0; l < kLanes; ++l) {
     d[l] = w.lanes[l] != 0 ? value : d[l];
+  }
+  return op + 1;
+}
+
+const Op* Elect(Warp& w, const Op* op) {
+  const auto first = static_cast<uint32_t>(std::countr_zero(w.active));
+  const uint32_t members = RegisterAt<uint32_t>(w, op->a)[first];
+  if (const Op* next = nullptr;
+      (members & w.live & ~w.active) != 0 && !Converged(w, op, members, next)) {
+    return next;
+  }
+  SynchroniseWarp(w);
+  const uint32_t among = members & w.active;
+  const auto leader = static_cast<uint32_t>(std::countr_zero(among != 0 ? among : w.active));
+  uint32_t* d = RegisterAt<uint32_t>(w, op->d);
+  for (uint32_t m = w.active; m != 0; m &= m - 1) {
+    d[std::countr_zero(m)] = leader;
+  }
+  if (op->d2 != 0) {
+    uint32_t& p = *RegisterAt<uint32_t>(w, op->d2);
+    p = (p & ~w.active) | (1u << leader);
   }
   return op + 1;
 }

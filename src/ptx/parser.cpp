@@ -334,9 +334,10 @@ void Parser::ParseFunction() {
     if (directive[0] != '.') {
       Fail(Peek(), "a performance directive, ';' or '{'");
     }
-    uint32_t* threads = directive == ".maxntid"   ? function.maximum_threads
-                        : directive == ".reqntid" ? function.required_threads
-                                                  : nullptr;
+    uint32_t* threads = directive == ".maxntid"             ? function.maximum_threads
+                        : directive == ".reqntid"           ? function.required_threads
+                        : directive == ".reqnctapercluster" ? function.required_cluster
+                                                            : nullptr;
     uint32_t values[3] = {1, 1, 1};
     size_t count = 0;
     while (Peek().kind == TokenKind::kNumber && count < 3) {
@@ -353,6 +354,9 @@ void Parser::ParseFunction() {
     }
     if (threads != nullptr && count > 0) {
       std::copy_n(values, 3, threads);
+    }
+    if (directive == ".maxclusterrank" && count > 0) {
+      function.maximum_cluster = values[0];
     }
   }
   if (Accept(';')) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/async_sites.h"
 #include "ptx/counters.h"
 #include "ptx/matrix.h"
 #include "ptx/module.h"
@@ -83,8 +84,24 @@ enum class SpecialRegister : uint8_t {
   kGlobalTimerLo,
   kGlobalTimerHi,
   kZero,
+  // Of the block's cluster; a launch without clusters has clusters of one block.
   kClusterCtaRank,
-  kOne
+  kClusterNctaRank,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusterIdX,
+  kClusterIdY,
+  kClusterIdZ,
+  kNclusterIdX,
+  kNclusterIdY,
+  kNclusterIdZ,
+  // Address of the workspace of grid-wide synchronisation; zero unless the launch is cooperative.
+  kWorkspaceHigh,
+  kWorkspaceLow
 };
 
 // A special register that a function uses: filled when the function is entered.
@@ -186,6 +203,14 @@ class Program {
   // The order in which blocks reach global atomics can show in the results: floating-point sums,
   // exchanges, and atomics whose old value is used.
   bool block_order_shows = false;
+  bool uses_async = false;     // copies, mbarriers or clusters: blocks have a BlockAsync
+  bool uses_workspace = false;  // grid-wide synchronisation: reads where its workspace is
+  bool allocates = false;      // malloc or free on the device
+  std::vector<BulkSite> bulk_sites;
+  std::vector<IndirectSite> indirect_sites;
+  // By index into Module::functions: the index here, of those that can be called through a pointer;
+  // -1 else.
+  std::vector<int32_t> function_of_address;
   std::vector<std::string> unsupported;  // messages; the program must not run unless empty
   // Symbols whose addresses are patched into constants for each memory: constant offset, symbol,
   // addend.

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "ptx/access.h"
+#include "ptx/async_checks.h"
+#include "ptx/async_ops.h"
 #include "ptx/handlers.h"
 
 namespace optiml::ptx {
@@ -22,7 +24,8 @@ constexpr int64_t kLongSlice = int64_t{1} << 40;
 constexpr uint64_t kDeadlockRounds = 2000;
 // Host memory for blocks that wait for others.
 constexpr uint64_t kResidentBytes = uint64_t{1} << 30;
-constexpr uint32_t kMaxStamp = (1u << 22) - 2;
+// The same where all blocks of a launch must be resident: what a GPU can hold fits.
+constexpr uint64_t kCooperativeBytes = uint64_t{1} << 34;
 
 uint8_t* Align(std::byte* p) {
   return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(p) + 63) & ~uintptr_t{63});
@@ -66,7 +69,7 @@ void Warp::Grow(uint64_t new_registers_bytes, uint32_t new_local_stride) {
   }
 }
 
-std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
+std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id, uint32_t rank) {
   const LaunchRequest& request = *launch_.request;
   const Program& program = *launch_.program;
   const ProgramFunction& kernel = program.functions[0];
@@ -113,6 +116,9 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
       warp.Grow(kernel.frame_bytes, std::max(kernel.local_bytes, 16u));
     }
   }
+  block->finished = false;
+  block->rank = rank;
+  block->cluster = nullptr;
   block->linear_id = linear_id;
   block->ctaid[0] = static_cast<uint32_t>(linear_id % launch_.grid.x);
   block->ctaid[1] = static_cast<uint32_t>(linear_id / launch_.grid.x % launch_.grid.y);
@@ -150,13 +156,19 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id) {
     warp.stop = Stop::kNone;
     warp.polls = 0;
     warp.poll_branch = nullptr;
+    warp.poll_turns = 0;
+    warp.split = 0;
     warp.barrier = -1;
     warp.stack.clear();
     warp.wgmma.reset();
+    warp.local_stack = 0;
     warp.pc = program.ops.data() + kernel.first_op;
     std::fill(warp.local_initialised.begin(), warp.local_initialised.end(), 0);
     warp.warp_floor = 0;
     FillSpecials(warp, kernel, again);
+  }
+  if (program.uses_async) {
+    PrepareAsync(*block);
   }
   worker_.counters.warps_run += block->warp_count;
   worker_.counters.threads_run += block->threads;
@@ -169,8 +181,75 @@ bool Scheduler::Finished(const BlockState& block) const {
                      [](const Warp& warp) { return warp.stop == Stop::kExited; });
 }
 
-void Scheduler::Recycle(std::unique_ptr<BlockState> block) {
-  free_.push_back(std::move(block));
+void Scheduler::PrepareAsync(BlockState& block) {
+  if (block.async == nullptr) {
+    block.async = std::make_shared<BlockAsync>();
+    if (worker_.check_races) {
+      const size_t words = (launch_.shared_bytes + 3) / 4 + 4;
+      block.async->words.resize(words);
+      if (launch_.cluster.Count() > 1) {
+        block.async->remote_writes.resize(words);
+        block.async->remote_reads.resize(words);
+      }
+    }
+  }
+  block.async->Reset();
+}
+
+void Scheduler::StartUnit(uint64_t id, Resident& resident) {
+  const Dim3& cluster = launch_.cluster;
+  const auto count = static_cast<uint32_t>(cluster.Count());
+  std::vector<std::unique_ptr<BlockState>> blocks;
+  if (count == 1) {
+    blocks.push_back(Start(id, 0));
+  } else {
+    const Dim3& grid = launch_.grid;
+    const uint64_t x = id % (grid.x / cluster.x) * cluster.x;
+    const uint64_t y = id / (grid.x / cluster.x) % (grid.y / cluster.y) * cluster.y;
+    const uint64_t z = id / (grid.x / cluster.x) / (grid.y / cluster.y) * cluster.z;
+    for (uint32_t rank = 0; rank < count; ++rank) {
+      const uint64_t in_x = x + rank % cluster.x;
+      const uint64_t in_y = y + rank / cluster.x % cluster.y;
+      const uint64_t in_z = z + rank / cluster.x / cluster.y;
+      blocks.push_back(Start((in_z * grid.y + in_y) * grid.x + in_x, rank));
+    }
+  }
+  if (launch_.program->uses_async) {
+    auto state = std::make_shared<ClusterState>();
+    for (const auto& block : blocks) {
+      state->blocks.push_back(block.get());
+      block->cluster = state;
+    }
+    SynchroniseCluster(*state);
+  }
+  resident.insert(resident.begin(), std::make_move_iterator(blocks.begin()),
+                  std::make_move_iterator(blocks.end()));
+}
+
+void Scheduler::Retire(Resident& resident, size_t index) {
+  BlockState& block = *resident[index];
+  block.finished = true;
+  if (block.async != nullptr) {
+    EndBlock(block);
+  }
+  const std::shared_ptr<ClusterState> cluster = block.cluster;
+  if (cluster == nullptr) {
+    free_.push_back(std::move(resident[index]));
+    resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(index));
+    return;
+  }
+  // Others may still use its shared memory, though they should not: that is found.
+  if (!std::all_of(cluster->blocks.begin(), cluster->blocks.end(),
+                   [](const BlockState* other) { return other->finished; })) {
+    return;
+  }
+  for (auto& one : resident) {
+    if (one->cluster == cluster) {
+      one->cluster = nullptr;
+      free_.push_back(std::move(one));
+    }
+  }
+  std::erase(resident, nullptr);
 }
 
 void Scheduler::Note(const BlockState& block) {
@@ -178,6 +257,16 @@ void Scheduler::Note(const BlockState& block) {
     if (warp.stop != Stop::kExited && warp.pc != nullptr) {
       const Op* at = warp.stop == Stop::kBarrier ? warp.barrier_op : warp.pc;
       result_.instructions.push_back(at->instruction);
+    }
+  }
+  for (size_t i = 0; block.async != nullptr && i < block.async->barriers.size(); ++i) {
+    const Mbarrier& barrier = block.async->barriers[i];
+    if (std::any_of(barrier.attempts.begin(), barrier.attempts.end(),
+                    [](uint8_t attempts) { return attempts > 0; })) {
+      result_.waits.push_back(fmt::format("{}, in phase {}, lacks {} of {} arrivals and {} bytes",
+                                          BarrierText(block.warps[0], block, barrier),
+                                          barrier.phase, barrier.pending, barrier.expected,
+                                          barrier.bytes));
     }
   }
 }
@@ -203,6 +292,7 @@ const Op* Scheduler::Refill(Warp& warp) {
 
 bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
   warp.stop = Stop::kNone;
+  warp.rotations = 0;
   warp.slice = worker_.cache ? kModelSlice : kLongSlice;
   const Op* op = warp.pc;
   do {
@@ -214,6 +304,8 @@ bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
     case Stop::kExited:
     case Stop::kBarrier:
       worker_.progress = true;
+      return true;
+    case Stop::kWait:
       return true;
     case Stop::kYield:
       worker_.progress = worker_.progress || warp.slice < 0;
@@ -228,17 +320,37 @@ bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
   }
 }
 
-void Scheduler::Synchronise(BlockState& block, uint32_t warps, bool all) {
-  ShadowMemory& shadow = *block.shadow;
-  if (shadow.stamp >= kMaxStamp) {
+void ForgetStamps(BlockState& block) {
+  const auto forget = [](BlockState& one) {
+    ShadowMemory& shadow = *one.shadow;
     for (auto* tags : {&shadow.write, &shadow.read, &shadow.read2, &shadow.strong}) {
       std::fill(tags->begin(), tags->end(), 0);
     }
     shadow.stamp = 0;
-    std::fill(block.known.begin(), block.known.end(), 0);
-    std::fill(block.floor.begin(), block.floor.end(), 0);
+    std::fill(one.known.begin(), one.known.end(), 0);
+    std::fill(one.floor.begin(), one.floor.end(), 0);
+    if (one.async != nullptr) {
+      ForgetAsyncStamps(one);
+    }
+  };
+  if (block.cluster == nullptr) {
+    forget(block);
+    return;
+  }
+  for (BlockState* one : block.cluster->blocks) {
+    forget(*one);
+  }
+}
+
+void Synchronise(BlockState& block, uint32_t warps, bool all) {
+  ShadowMemory& shadow = *block.shadow;
+  if (shadow.stamp >= kMaxStamp) {
+    ForgetStamps(block);
   }
   ++shadow.stamp;
+  if (block.async != nullptr) {
+    SynchroniseAsync(block, all ? block.AllWarps() : warps);
+  }
   if (all) {
     std::fill(block.known.begin(), block.known.end(), shadow.stamp);
     std::fill(block.floor.begin(), block.floor.end(), shadow.stamp);
@@ -334,13 +446,16 @@ bool Scheduler::Round(BlockState& block) {
     }
   }
   CompleteBarriers(block);
+  if (block.cluster != nullptr && CompleteClusterBarrier(*block.cluster)) {
+    worker_.progress = true;
+  }
   return true;
 }
 
 WorkerResult Scheduler::Run() {
-  const LaunchRequest& request = *launch_.request;
-  std::vector<std::unique_ptr<BlockState>> resident;
+  Resident resident;
   uint64_t bytes_of_block = launch_.shared_bytes;
+  const uint64_t resident_bytes = launch_.cooperative ? kCooperativeBytes : kResidentBytes;
   bool idle = false;
   const auto set_idle = [&](bool now) {
     if (now != idle) {
@@ -350,26 +465,37 @@ WorkerResult Scheduler::Run() {
   };
   uint64_t idle_rounds = 0;
   uint64_t seen_progress = 0;
+  if (launch_.cooperative) {
+    // All blocks are resident; the first one runs first.
+    for (uint64_t id = launch_.next_block.fetch_add(1); id < launch_.blocks;
+         id = launch_.next_block.fetch_add(1)) {
+      StartUnit(id, resident);
+    }
+    std::reverse(resident.begin(), resident.end());
+  }
   while (!launch_.stop) {
     // A new block when none is running, or when all that run wait for others.
     if (resident.empty() ||
-        (idle_rounds > 0 && resident.size() * bytes_of_block < kResidentBytes)) {
+        (idle_rounds > 0 && resident.size() * bytes_of_block < resident_bytes)) {
       const uint64_t next = launch_.next_block.fetch_add(1);
       if (next < launch_.blocks) {
-        resident.push_back(Start(request.block_sample.empty() ? next : request.block_sample[next]));
-        const Warp& warp = resident.back()->warps[0];
+        StartUnit(launch_.sample.empty() ? next : launch_.sample[next], resident);
+        const Warp& warp = resident.front()->warps[0];
         bytes_of_block = launch_.shared_bytes * (worker_.check_races ? 6 : 1) +
                          (warp.registers_bytes + uint64_t{warp.local_stride} * kLanes) *
-                             resident.back()->warp_count;
-        std::swap(resident.back(), resident.front());
+                             resident.front()->warp_count;
       } else if (resident.empty()) {
         break;
       }
     }
     worker_.progress = false;
+    worker_.idle = idle_rounds > 0;
     bool any_finished = false;
     // Blocks that wait take turns; the newest runs first and alone as long as it gets on.
     for (size_t i = 0; i < resident.size(); ++i) {
+      if (resident[i]->finished) {
+        continue;
+      }
       const bool progress_before = worker_.progress;
       worker_.progress = false;
       do {
@@ -379,12 +505,10 @@ WorkerResult Scheduler::Run() {
           return std::move(result_);
         }
       } while (worker_.progress && !Finished(*resident[i]) && !launch_.stop);
-      const bool finished = Finished(*resident[i]);
-      if (finished) {
-        Recycle(std::move(resident[i]));
-        resident.erase(resident.begin() + static_cast<std::ptrdiff_t>(i));
+      if (Finished(*resident[i])) {
         any_finished = true;
         worker_.progress = true;
+        Retire(resident, i);
         break;
       }
       worker_.progress = worker_.progress || progress_before;
@@ -402,7 +526,7 @@ WorkerResult Scheduler::Run() {
       idle_rounds = 1;
     }
     const bool nothing_more = launch_.next_block.load() >= launch_.blocks ||
-                              resident.size() * bytes_of_block >= kResidentBytes;
+                              resident.size() * bytes_of_block >= resident_bytes;
     // Warps that wait at barriers cannot be woken by polling of others unless somebody gets on: all
     // polled in vain.
     const bool all_at_barriers =

@@ -6,6 +6,7 @@
 // aside and further blocks start, so that blocks that wait for others finish. Internal to ptx/.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ptx/launch_context.h"
@@ -18,7 +19,14 @@ enum class WorkerEnd : uint8_t { kDone, kFault, kStepLimit, kDeadlock };
 struct WorkerResult {
   WorkerEnd end = WorkerEnd::kDone;
   std::vector<uint32_t> instructions;  // where warps were, for messages
+  std::vector<std::string> waits;      // what they waited for, where it has a name
 };
+
+// Race check. Stamps beyond this do not fit a tag; all is forgotten then.
+inline constexpr uint32_t kMaxStamp = (1u << 22) - 2;
+void ForgetStamps(BlockState& block);  // of its whole cluster
+// What these warps (`all`: all of the block) did before is ordered before what they do from now on.
+void Synchronise(BlockState& block, uint32_t warps, bool all);
 
 class Scheduler {
  public:
@@ -26,15 +34,20 @@ class Scheduler {
   WorkerResult Run();
 
  private:
-  std::unique_ptr<BlockState> Start(uint64_t linear_id);
+  using Resident = std::vector<std::unique_ptr<BlockState>>;
+
+  // Puts the blocks of the cluster (or the one block) in front.
+  void StartUnit(uint64_t id, Resident& resident);
+  std::unique_ptr<BlockState> Start(uint64_t linear_id, uint32_t rank);
+  void PrepareAsync(BlockState& block);
+  // Takes the block, or its whole cluster once the last block of it is done, out of `resident`.
+  void Retire(Resident& resident, size_t index);
   // One turn for every warp. False when the launch must end.
   bool Round(BlockState& block);
   const Op* Refill(Warp& warp);
   bool RunWarp(BlockState& block, Warp& warp);
   void CompleteBarriers(BlockState& block);
-  void Synchronise(BlockState& block, uint32_t warps, bool all);
   bool Finished(const BlockState& block) const;
-  void Recycle(std::unique_ptr<BlockState> block);
   void Note(const BlockState& block);
 
   LaunchContext& launch_;

@@ -23,11 +23,16 @@ namespace optiml::ptx {
 inline constexpr uint32_t kLanes = 32;
 inline constexpr uint32_t kAllLanes = 0xffffffff;
 
+// Shared memory of the cluster's block r is at (r + 1) << kRankShift of the shared window; below
+// that is the block's own.
+inline constexpr uint32_t kRankShift = 24;
+
 enum class Stop : uint8_t {
   kNone,
   kExited,   // all lanes
   kBarrier,  // waits at Warp::barrier
   kYield,    // its slice ended, or it polls memory that has not changed
+  kWait,     // for an mbarrier or for its cluster, at Warp::pc
   kFault,    // Worker::findings has it
   kStepLimit
 };
@@ -42,6 +47,7 @@ struct Path {
   uint32_t saved_frame = 0;  // calls: index of the caller's function
   uint32_t saved_base = 0;   // calls: offset of the caller's registers
   uint32_t saved_local = 0;  // calls: offset of the caller's locals
+  uint32_t saved_stack = 0;  // calls: Warp::local_stack of the caller
   uint32_t call_site = 0;
 };
 
@@ -74,6 +80,10 @@ struct Warp {
   uint32_t saved_active = 0;        // while a predicated instruction runs
   const Op* poll_branch = nullptr;  // the backward branch that `polls` counts
   uint32_t poll_lanes = 0;          // lanes that took it last
+  uint32_t local_stack = 0;         // bytes that the running frame has allocated (alloca)
+  uint32_t rotations = 0;           // changes of path by lanes that wait, since its turn began
+  uint32_t poll_turns = 0;          // turns that ended in the loop of `poll_branch`
+  uint32_t split = 0;               // lanes that others went ahead of since they wait
   const Op* pc = nullptr;           // where to go on
   std::vector<Path> stack;
   uint64_t registers_bytes = 0;
@@ -154,6 +164,9 @@ struct Barrier {
   uint32_t arrivals = 0;          // warps that arrived without waiting (bar.arrive)
 };
 
+struct BlockAsync;
+struct ClusterState;
+
 struct BlockState {
   uint64_t linear_id = 0;
   uint32_t ctaid[3] = {0, 0, 0};
@@ -172,6 +185,13 @@ struct BlockState {
   std::vector<uint32_t> floor;
   uint32_t arrived_only = 0;  // warps that did bar.arrive since the last completion
   uint64_t idle_rounds = 0;   // rounds without progress
+  // Of programs that use copies, mbarriers or clusters; see async_state.h.
+  std::shared_ptr<BlockAsync> async;
+  std::shared_ptr<ClusterState> cluster;
+  uint32_t rank = 0;      // in its cluster
+  bool finished = false;  // all warps have exited; others of the cluster may run
+
+  uint32_t AllWarps() const { return warp_count >= kLanes ? ~0u : (1u << warp_count) - 1; }
 };
 
 struct LaunchContext;
@@ -197,6 +217,7 @@ struct Worker {
   uint64_t findings_total = 0;
   bool faulted = false;
   bool progress = false;  // something other than polling happened in this round
+  bool idle = false;      // nothing did in the last one: waits with a time limit end
   // Scratch of the sector and bank counts: keys with the number of the request that put them there.
   uint64_t scratch_key[128] = {};
   uint32_t scratch_stamp[128] = {};
