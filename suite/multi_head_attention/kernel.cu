@@ -1,0 +1,63 @@
+// out = softmax(q k^T / sqrt(dim)) v for each head, in three launches: all scores, their softmax in
+// place, the weighted sums of v.
+
+// scores[h][i][j] = q[h][i] . k[h][j] / sqrt(dim): one thread per score.
+__global__ void scores_kernel(const float* q, const float* k, float* scores, int length, int dim) {
+  int j = blockIdx.x * blockDim.x + threadIdx.x;
+  int i = blockIdx.y * blockDim.y + threadIdx.y;
+  int h = blockIdx.z;
+  if (i < length && j < length) {
+    float sum = 0.0f;
+    for (int d = 0; d < dim; ++d) {
+      sum += q[(h * length + i) * dim + d] * k[(h * length + j) * dim + d];
+    }
+    scores[(h * length + i) * length + j] = sum / sqrtf((float)dim);
+  }
+}
+
+// The softmax of each row of scores: one thread per row.
+__global__ void softmax_kernel(float* scores, int rows, int length) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) {
+    return;
+  }
+  float* row = scores + r * length;
+  float largest = row[0];
+  for (int j = 1; j < length; ++j) {
+    largest = fmaxf(largest, row[j]);
+  }
+  float sum = 0.0f;
+  for (int j = 0; j < length; ++j) {
+    row[j] = expf(row[j] - largest);
+    sum += row[j];
+  }
+  for (int j = 0; j < length; ++j) {
+    row[j] /= sum;
+  }
+}
+
+// out[h][i][d] = sum over j of scores[h][i][j] * v[h][j][d]: one thread per output.
+__global__ void values_kernel(const float* scores, const float* v, float* out, int length,
+                              int dim) {
+  int d = blockIdx.x * blockDim.x + threadIdx.x;
+  int i = blockIdx.y * blockDim.y + threadIdx.y;
+  int h = blockIdx.z;
+  if (i < length && d < dim) {
+    float sum = 0.0f;
+    for (int j = 0; j < length; ++j) {
+      sum += scores[(h * length + i) * length + j] * v[(h * length + j) * dim + d];
+    }
+    out[(h * length + i) * dim + d] = sum;
+  }
+}
+
+extern "C" void multi_head_attention(const float* q, const float* k, const float* v, float* out,
+                                     float* scores, int batch, int heads, int length, int dim) {
+  int all = batch * heads;
+  dim3 block(16, 16);
+  dim3 scores_grid((length + 15) / 16, (length + 15) / 16, all);
+  scores_kernel<<<scores_grid, block>>>(q, k, scores, length, dim);
+  softmax_kernel<<<(all * length + 127) / 128, 128>>>(scores, all * length, length);
+  dim3 values_grid((dim + 15) / 16, (length + 15) / 16, all);
+  values_kernel<<<values_grid, block>>>(scores, v, out, length, dim);
+}
