@@ -50,6 +50,36 @@ std::optional<Polynomial> Magnitude(const Polynomial& stride) {
   return negated.IsNonNegative() ? std::optional(negated) : std::nullopt;
 }
 
+struct Step {
+  Polynomial stride;
+  Polynomial extent;
+};
+
+// Whether the strides are, in some order, 1 and the product of the extents before: then an index is
+// a number whose digits are the dims, whatever the extents are made of ("cols - width + 1").
+bool IsDense(const Affine& index, const std::vector<Dim>& dims) {
+  std::vector<Step> steps;
+  for (const Dim& dim : dims) {
+    const std::optional<Polynomial> extent = ToPolynomial(dim.extent);
+    if (!extent) {
+      return false;
+    }
+    steps.push_back({index.Coefficient(dim.name), *extent});
+  }
+  Polynomial reach(1);
+  while (!steps.empty()) {
+    const auto next = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return step.stride == reach || Polynomial() - step.stride == reach;
+    });
+    if (next == steps.end()) {
+      return false;
+    }
+    reach = reach * next->extent;
+    steps.erase(next);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Access> Accesses(const Program& program) {
@@ -98,10 +128,9 @@ bool DependsOn(const Access& access, const std::string& dim) {
 }
 
 bool IsInjective(const Affine& index, const std::vector<Dim>& dims) {
-  struct Step {
-    Polynomial stride;
-    Polynomial extent;
-  };
+  if (IsDense(index, dims)) {
+    return true;
+  }
   std::vector<Step> steps;
   for (const Dim& dim : dims) {
     const std::optional<Polynomial> extent = ToPolynomial(dim.extent);

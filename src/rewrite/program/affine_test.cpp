@@ -112,6 +112,15 @@ TEST(Injective, ProvesDenseLayoutsAndRefusesOverlaps) {
   EXPECT_FALSE(Injective(Op("+", I("row"), I("c")), dims));
   EXPECT_FALSE(Injective(I("row"), dims)) << "every c would meet";
   EXPECT_FALSE(Injective(Op("+", Op("*", I("row"), I("ld")), I("c")), dims));
+  // Extents that are differences, as those of windows that lie inside of an image.
+  const ExprPtr inner = Op("-", I("cols"), I("width"));
+  const std::vector<Dim> windows = {{"row", DimKind::kPar, Op("-", I("rows"), I("height"))},
+                                    {"c", DimKind::kPar, inner}};
+  EXPECT_TRUE(Injective(Op("+", Op("*", I("row"), inner), I("c")), windows));
+  EXPECT_TRUE(Injective(Op("-", Op("*", I("row"), inner), I("c")), windows));
+  EXPECT_FALSE(Injective(Op("+", Op("*", I("row"), Op("-", inner, Int(1))), I("c")), windows));
+  EXPECT_FALSE(Injective(Op("+", Op("*", I("row"), I("width")), I("c")), windows));
+  EXPECT_FALSE(Injective(Op("*", I("row"), inner), windows)) << "every c would meet";
   const std::vector<Dim> volume = {{"d", DimKind::kPar, I("depth")},
                                    {"row", DimKind::kPar, I("rows")},
                                    {"c", DimKind::kPar, I("cols")}};
