@@ -127,6 +127,15 @@ std::optional<FoldStep> MatchComparison(const ExprPtr& condition, const ExprPtr&
   return step;
 }
 
+bool SameForAllThreads(const ExprPtr& expr) {
+  bool same = true;
+  Visit(expr, [&](const Expr& node) {
+    same &= node.kind != ExprKind::kLoad && node.kind != ExprKind::kCall;
+    same &= node.kind != ExprKind::kSymbol || node.name.find_first_of("#@.") == std::string::npos;
+  });
+  return same;
+}
+
 }  // namespace
 
 std::optional<FoldStep> MatchFold(const ExprPtr& end, const std::string& in) {
@@ -158,6 +167,25 @@ std::optional<FoldStep> MatchFold(const ExprPtr& end, const std::string& in) {
     default:
       return std::nullopt;
   }
+}
+
+bool IsMultipleOf(const ExprPtr& expr, const std::string& name) {
+  if (expr->kind == ExprKind::kSymbol) {
+    return expr->name == name;
+  }
+  if (!IsFloatScalar(expr->type)) {
+    return false;
+  }
+  if (expr->kind == ExprKind::kUnary) {
+    return expr->op == "-" && IsMultipleOf(expr->operands[0], name);
+  }
+  if (expr->kind != ExprKind::kBinary || (expr->op != "*" && expr->op != "/")) {
+    return false;
+  }
+  const ExprPtr& left = expr->operands[0];
+  const ExprPtr& right = expr->operands[1];
+  return (IsMultipleOf(left, name) && SameForAllThreads(right)) ||
+         (expr->op == "*" && IsMultipleOf(right, name) && SameForAllThreads(left));
 }
 
 }  // namespace optiml::rewrite::lifting

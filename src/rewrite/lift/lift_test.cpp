@@ -271,6 +271,35 @@ TEST(LiftSum, AtomicsWithAndWithoutLocalSums) {
   }
 }
 
+TEST(LiftSum, ASharesFactorIsEachTermsFactor) {
+  const std::string head =
+      "__global__ void k(const float* x, float* out, int n, float scale) {\n"
+      "float s = 0.0f; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x "
+      "* "
+      "gridDim.x) s += x[i] * x[i];\n";
+  const std::string program = "Program  k(x, out, n, scale)  par: i in [0, n)\n";
+  EXPECT_EQ(LiftText(head + "atomicAdd(out, s / n); }"),
+            program + "  Stage  out[0] atomic sum x[i] * x[i] / (float)n\n");
+  EXPECT_EQ(LiftText(head + "atomicAdd(out, -(scale * s)); }"),
+            program + "  Stage  out[0] atomic sum -(scale * (x[i] * x[i]))\n");
+  for (const char* other : {"s * s", "s + 1.0f", "scale / s", "sqrtf(s)", "s * threadIdx.x",
+                            "s * x[0]", "s / blockDim.x"}) {
+    EXPECT_THAT(LiftText(head + "atomicAdd(out, " + other + "); }"),
+                ::testing::HasSubstr("used other than in one atomic"))
+        << other;
+  }
+  // Neither whole numbers' quotients nor maxima go into the terms.
+  EXPECT_THAT(LiftText("__global__ void k(const int* x, int* out, int n) {\n"
+                       "int s = 0; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += "
+                       "blockDim.x * gridDim.x) s += x[i]; atomicAdd(out, s / n); }"),
+              ::testing::HasSubstr("used other than in one atomic"));
+  EXPECT_THAT(
+      LiftText("__global__ void k(const int* x, int* out, int n) {\n"
+               "int s = -2147483648; for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; "
+               "i += blockDim.x * gridDim.x) s = max(s, x[i]); atomicMax(out, -s); }"),
+      ::testing::HasSubstr("used other than in one atomic"));
+}
+
 TEST(LiftDot, IsAnAtomicSumOfProducts) {
   ExpectAll1d("i", "n", "const float* a, const float* b, float* out, int n",
               {

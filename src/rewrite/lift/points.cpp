@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rewrite/lift/cleanup.h"
+#include "rewrite/lift/fold_match.h"
 #include "rewrite/program/affine.h"
 #include "rewrite/program/simplify.h"
 
@@ -159,8 +160,9 @@ class PointFinder {
       }
       const bool is_atomic =
           event.kind == Event::Kind::kStore && event.store.kind == StoreKind::kAtomic &&
-          event.store.value->kind == ExprKind::kSymbol &&
-          event.store.value->name == accumulator.name && event.store.atomic_op == accumulator.op &&
+          IsMultipleOf(event.store.value, accumulator.name) &&
+          (event.store.value->kind == ExprKind::kSymbol || accumulator.op == FoldOp::kSum) &&
+          event.store.atomic_op == accumulator.op &&
           !Mentions(event.store.index, accumulator.name) &&
           event.conditions.size() == loop_event.conditions.size();
       if (!is_atomic || found) {
@@ -188,7 +190,7 @@ class PointFinder {
     if (entry.guard != nullptr) {
       SplitConjunction(entry.guard, &atomic.conditions);
     }
-    atomic.store.value = accumulator.update;
+    atomic.store.value = Substitute(atomic.store.value, {{accumulator.name, accumulator.update}});
     if (!OnlyParameters(atomic.store.index)) {
       Stop(atomic.line, "the atomic's place differs between threads");
     }
