@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "ptx/control_flow.h"
 
 namespace optiml {
 namespace {
@@ -105,25 +106,117 @@ uint8_t ResultTaint(const Instruction& instruction, const std::vector<uint8_t>& 
   return bits;
 }
 
-// Registers -> where their values may come from, to the fixed point.
-std::vector<uint8_t> Propagate(const Function& function) {
+bool WritesARegister(const Instruction& instruction) {
+  return !instruction.operands.empty() && WritesItsFirstOperand(BaseOf(instruction.opcode));
+}
+
+// The blocks that a branch at the end of `block` decides about: all that are reached before its
+// lanes meet again, in the text's order. `block` is among them when it is part of a loop.
+std::set<uint32_t> DecidedBy(const ptx::ControlFlow& flow, uint32_t block) {
+  std::set<uint32_t> decided;
+  std::vector<uint32_t> work{block};
+  while (!work.empty()) {
+    const uint32_t at = work.back();
+    work.pop_back();
+    for (const uint32_t next : flow.blocks[at].successors) {
+      if (static_cast<int32_t>(next) != flow.blocks[block].reconvergence &&
+          decided.insert(next).second) {
+        work.push_back(next);
+      }
+    }
+  }
+  return decided;
+}
+
+// The end of a block that lanes leave in more than one way, by data with this taint; 0 otherwise.
+uint8_t TaintOfBranch(const Function& function, const ptx::BasicBlock& block,
+                      const std::vector<uint8_t>& taint) {
+  if (block.end == block.begin) {
+    return 0;
+  }
+  const Instruction& last = function.instructions[block.end - 1];
+  const std::string_view base = BaseOf(last.opcode);
+  uint8_t bits = 0;
+  if (base == "brx") {
+    bits = TaintOf(last.operands[0], taint);
+  }
+  if (last.predicate >= 0 &&
+      (base == "bra" || base == "brx" || base == "ret" || base == "exit" || base == "trap")) {
+    bits = static_cast<uint8_t>(bits | taint[static_cast<size_t>(last.predicate)]);
+  }
+  return bits;
+}
+
+// Registers -> where their values may come from, to the fixed point. What is written on one side of
+// a branch depends on what the branch depends on.
+std::vector<uint8_t> Propagate(const Function& function, const ptx::ControlFlow& flow) {
   std::vector<uint8_t> taint(function.registers.size(), 0);
   bool changed = true;
   while (changed) {
     changed = false;
     for (const Instruction& instruction : function.instructions) {
-      if (instruction.operands.empty() || !WritesItsFirstOperand(BaseOf(instruction.opcode))) {
+      if (WritesARegister(instruction)) {
+        const uint8_t bits = ResultTaint(instruction, taint);
+        changed = (bits != 0 && AddTaint(instruction.operands[0], bits, taint)) || changed;
+      }
+    }
+    for (uint32_t b = 0; b < flow.blocks.size(); ++b) {
+      const uint8_t bits = TaintOfBranch(function, flow.blocks[b], taint);
+      if (bits == 0) {
         continue;
       }
-      const uint8_t bits = ResultTaint(instruction, taint);
-      changed = (bits != 0 && AddTaint(instruction.operands[0], bits, taint)) || changed;
+      for (const uint32_t decided : DecidedBy(flow, b)) {
+        for (uint32_t i = flow.blocks[decided].begin; i < flow.blocks[decided].end; ++i) {
+          const Instruction& instruction = function.instructions[i];
+          changed =
+              (WritesARegister(instruction) && AddTaint(instruction.operands[0], bits, taint)) ||
+              changed;
+        }
+      }
     }
   }
   return taint;
 }
 
+// Arithmetic, stores and what stays in shared memory; not what reads global memory, changes it
+// together with others, waits, or leads elsewhere.
+bool OnlyComputesOrStores(std::string_view opcode) {
+  const std::string_view base = BaseOf(opcode);
+  if (base == "ld" || base == "atom" || base == "red") {
+    return IsShared(opcode) || Has(opcode, ".param") || Has(opcode, ".const");
+  }
+  return base != "ldu" && base != "tex" && base != "call" && base != "bar" && base != "barrier" &&
+         base != "mbarrier" && base != "cp" && base != "brx" && base != "trap";
+}
+
+// Whether the branch at the end of `block` decides about nothing but arithmetic and stores that
+// are done at most once.
+bool SkipsOnlyStores(const Function& function, const ptx::ControlFlow& flow, uint32_t block) {
+  const std::set<uint32_t> decided = DecidedBy(flow, block);
+  if (decided.count(block) != 0) {
+    return false;
+  }
+  for (const uint32_t b : decided) {
+    for (uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
+      if (!OnlyComputesOrStores(function.instructions[i].opcode)) {
+        return false;
+      }
+    }
+    for (const uint32_t next : flow.blocks[b].successors) {
+      if (next <= b && decided.count(next) != 0) {
+        return false;  // a loop
+      }
+    }
+  }
+  return true;
+}
+
 void Analyse(const Function& function, BlockDependence& facts) {
-  const std::vector<uint8_t> taint = Propagate(function);
+  if (function.instructions.empty()) {
+    return;  // declared only
+  }
+  const ptx::ControlFlow flow = ptx::BuildControlFlow(function);
+  const std::vector<uint8_t> taint = Propagate(function, flow);
   const auto depend = [&](const Instruction& instruction, const char* why) {
     if (!facts.blocks_depend) {
       facts.blocks_depend = true;
@@ -142,12 +235,21 @@ void Analyse(const Function& function, BlockDependence& facts) {
     if ((steered_by & kFromAtomic) != 0) {
       depend(instruction, "depends on the result of an atomic");
     }
+    bool place_steered = false;
     for (const Operand& operand : instruction.operands) {
-      if (operand.kind == OperandKind::kAddress) {
-        steered_by = static_cast<uint8_t>(steered_by | TaintOf(operand, taint));
-      }
+      place_steered =
+          place_steered || (operand.kind == OperandKind::kAddress && TaintOf(operand, taint) != 0);
     }
-    facts.data_steers = facts.data_steers || steered_by != 0;
+    facts.data_steers = facts.data_steers || steered_by != 0 || place_steered;
+    facts.steers_more_than_stores = facts.steers_more_than_stores || place_steered ||
+                                    (steered_by != 0 && !OnlyComputesOrStores(instruction.opcode));
+  }
+  for (uint32_t b = 0; b < flow.blocks.size(); ++b) {
+    if (TaintOfBranch(function, flow.blocks[b], taint) != 0) {
+      facts.data_steers = true;
+      facts.steers_more_than_stores =
+          facts.steers_more_than_stores || !SkipsOnlyStores(function, flow, b);
+    }
   }
 }
 

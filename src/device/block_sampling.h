@@ -25,6 +25,10 @@ struct BlockDependence {
   // Values read from global or shared memory steer branches, predicates or addresses: the launch
   // must find what earlier launches of the plan really computed.
   bool data_steers = false;
+  // Not so when all that they steer are branches that may skip arithmetic, stores and shared memory
+  // and nothing else, such as an exchange of two elements: what is read, how often and from where
+  // is the same whatever the data are, and at most the stores are miscounted.
+  bool steers_more_than_stores = false;
   uint64_t instructions = 0;  // in the kernel's text
 };
 

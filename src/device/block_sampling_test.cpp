@@ -42,6 +42,65 @@ TEST(AnalyseDependence, SeesDataThatSteersABranchOrAnAddress) {
                   .data_steers);
 }
 
+// Loads %r1, and branches over `skipped` by it.
+std::string SteeredBranch(const std::string& skipped, const std::string& after = "") {
+  return "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra $AFTER;\n" + skipped +
+         "$AFTER:\n" + after;
+}
+
+TEST(AnalyseDependence, TellsSteeredStoresFromOtherSteering) {
+  for (const char* skipped :
+       {"st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+4], %r2;\n",
+        "ld.shared.u32 %r2, [%r3];\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%r3], %r2;\n",
+        // A branch inside, by data again.
+        "setp.eq.u32 %p2, %r1, 7;\n@%p2 bra $INNER;\nst.global.u32 [%rd1], %r1;\n$INNER:\n"}) {
+    const auto facts = DependenceOf(SteeredBranch(skipped));
+    EXPECT_TRUE(facts.data_steers) << skipped;
+    EXPECT_FALSE(facts.steers_more_than_stores) << skipped;
+  }
+  for (const char* skipped :
+       {"ld.global.u32 %r2, [%rd1+4];\n", "red.global.add.u32 [%rd1], %r2;\n",
+        "atom.global.add.u32 %r2, [%rd1], 1;\n", "bar.sync 0;\n",
+        "add.u64 %rd2, %rd1, 4;\nld.f32 %f1, [%rd2];\n",
+        // A loop that the branch leaves out.
+        "mov.u32 %r2, 0;\n$L:\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p2, %r2, 9;\n@%p2 bra $L;\n"}) {
+    const auto facts = DependenceOf(SteeredBranch(skipped));
+    EXPECT_TRUE(facts.steers_more_than_stores) << skipped;
+  }
+}
+
+TEST(AnalyseDependence, SeesDataThatSteerALoopAcrossABranch) {
+  // The branch only chooses how often a later loop runs; the loop's bound is no loaded value.
+  const auto facts = DependenceOf(
+      "mov.u32 %r2, 10;\n" +
+      SteeredBranch("mov.u32 %r2, 1000;\n",
+                    "mov.u32 %r3, 0;\n$L:\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, %r2;\n"
+                    "@%p2 bra $L;\n"));
+  EXPECT_TRUE(facts.steers_more_than_stores);
+}
+
+TEST(AnalyseDependence, SeesDataThatSteerTheLoopTheyAreReadIn) {
+  const auto facts =
+      DependenceOf("$L:\nld.global.u32 %r1, [%rd1];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $L;\n");
+  EXPECT_TRUE(facts.steers_more_than_stores);
+}
+
+TEST(AnalyseDependence, SeesDataThatSteerAPlaceOrALoadByPredicate) {
+  EXPECT_TRUE(DependenceOf("ld.global.u64 %rd2, [%rd1];\nadd.u64 %rd3, %rd1, %rd2;\n"
+                           "st.global.u32 [%rd3], %r1;\n")
+                  .steers_more_than_stores);
+  const std::string test = "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n";
+  EXPECT_TRUE(DependenceOf(test + "@%p1 ld.global.u32 %r2, [%rd1+4];\n").steers_more_than_stores);
+  EXPECT_FALSE(DependenceOf(test + "@%p1 st.global.u32 [%rd1+4], %r2;\n").steers_more_than_stores);
+}
+
+TEST(AnalyseDependence, SeesDataThatEndAThreadBeforeItReadsMore) {
+  const std::string test = "ld.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 ret;\n";
+  EXPECT_TRUE(DependenceOf(test + "ld.global.u32 %r2, [%rd1+4];\nst.global.u32 [%rd1+8], %r2;\n")
+                  .steers_more_than_stores);
+  EXPECT_FALSE(DependenceOf(test + "st.global.u32 [%rd1+8], %r2;\n").steers_more_than_stores);
+}
+
 TEST(AnalyseDependence, RefusesPollingLoads) {
   for (const char* load : {"ld.volatile.global.u32", "ld.acquire.gpu.global.u32", "ld.volatile.u32",
                            "ld.relaxed.gpu.global.u32"}) {

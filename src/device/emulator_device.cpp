@@ -18,6 +18,8 @@ namespace {
 // Output of printf, and findings, that are kept of one run.
 constexpr size_t kPrintedBytes = 64 * 1024;
 constexpr size_t kMaxFindings = 64;
+// Launches of a plan that get a whole budget each; those of longer plans share as much.
+constexpr uint64_t kBudgetsOfAPlan = 16;
 
 struct PlanEnd {
   RunStatus status = RunStatus::kCompleted;
@@ -234,9 +236,13 @@ Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const Laun
   return run;
 }
 
-Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request, bool may_sample,
-                                               bool& sampled) {
+Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request,
+                                               const PlanSteering& steering,
+                                               const Sampling& sampling, bool& sampled) {
   OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  const auto launches = static_cast<uint64_t>(std::count_if(
+      request.plan->steps.begin(), request.plan->steps.end(),
+      [](const LaunchStep& step) { return std::holds_alternative<KernelLaunch>(step); }));
   TrafficLedger ledger(state->memory, description_);
   CountOutcome outcome;
   PlanEnd end;
@@ -263,9 +269,10 @@ Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request, bool m
       break;
     }
     CountingLimits limits;
-    limits.may_sample = may_sample && !launch->cooperative && launch->cluster == Dim3{} &&
-                        !SteersLaterLaunch(*request.plan, i, *request.artifact, *state->module);
-    limits.sample_budget = options_.sample_budget;
+    limits.may_sample = sampling.allowed && !launch->cooperative && launch->cluster == Dim3{} &&
+                        !steering.Steers(i, sampling.steering);
+    limits.sample_budget =
+        options_.sample_budget * kBudgetsOfAPlan / std::max(launches, kBudgetsOfAPlan);
     limits.full_run_limit = options_.full_run_limit;
     limits.step_limit = request.step_limit;
     CountedLaunch counted = CountLaunch(prepared, limits, description_, state->memory);
@@ -284,11 +291,18 @@ Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request, bool m
 }
 
 Result<CountOutcome> EmulatorDevice::Count(const RunRequest& request) {
+  OPTIML_CHECK(request.artifact != nullptr && request.plan != nullptr, "a request is complete");
+  OPTIML_ASSIGN(const std::shared_ptr<const ptx::Module> module, modules_.Get(*request.artifact));
+  const PlanSteering steering(*request.plan, *request.artifact, *module);
+  Sampling sampling{options_.sampling, Steering::kNothing};
+  if (steering.instructions() > options_.full_run_limit) {
+    sampling.steering = Steering::kStores;
+  }
   bool sampled = false;
-  auto outcome = CountPlan(request, options_.sampling, sampled);
+  auto outcome = CountPlan(request, steering, sampling, sampled);
   if (outcome.has_value() && outcome->status != RunStatus::kCompleted && sampled) {
     // What sampled launches left behind may have led later ones astray.
-    return CountPlan(request, false, sampled);
+    return CountPlan(request, steering, {false, Steering::kNothing}, sampled);
   }
   return outcome;
 }

@@ -6,7 +6,8 @@
 //
 // Run executes everything. Time executes what it needs: launches that are too big are sampled by
 // blocks (block_sampling.h), so their results are not the kernel's. Where sampling is refused the
-// launch runs in full, up to EmulatorOptions::full_run_limit.
+// launch runs in full, up to EmulatorOptions::full_run_limit. What is executed in full only because
+// a later launch's stores depend on it is sampled when the plan as a whole is beyond that limit.
 //
 // Thread safe: calls may be made concurrently (Capabilities::concurrent_calls).
 
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "device/device_description.h"
+#include "device/launch_counting.h"
 #include "device/plan_launch.h"
 #include "device/time_model.h"
 
@@ -28,7 +30,8 @@ struct EmulatorOptions {
   // Behaviour.
   std::string model = "h200";  // a built-in description or the path of a .toml file
   bool sampling = true;        // false: Time() executes every block
-  // Thread instructions that Time() spends on one launch when it may sample: about 0.1 s.
+  // Thread instructions that Time() spends on one launch when it may sample: about 0.1 s. Plans of
+  // very many launches share a budget (emulator_device.cpp).
   uint64_t sample_budget = 24'000'000;
   // Thread instructions up to which a launch that must not be sampled is executed by Time().
   uint64_t full_run_limit = 2'000'000'000;
@@ -78,7 +81,12 @@ class EmulatorDevice : public Device {
   };
   Result<RunOutcome> Execute(const RunRequest& request, const LaunchVisitor& each);
   EmulatorDevice(EmulatorOptions options, DeviceDescription description);
-  Result<CountOutcome> CountPlan(const RunRequest& request, bool may_sample, bool& sampled);
+  struct Sampling {
+    bool allowed = true;
+    Steering steering = Steering::kNothing;
+  };
+  Result<CountOutcome> CountPlan(const RunRequest& request, const PlanSteering& steering,
+                                 const Sampling& sampling, bool& sampled);
 
   EmulatorOptions options_;
   DeviceDescription description_;

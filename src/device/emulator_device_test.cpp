@@ -23,6 +23,13 @@ constexpr char kScale[] =
 
 class EmulatorDevice : public PlanFixture {
  protected:
+  void LimitFullRuns(uint64_t instructions) {
+    EmulatorOptions options;
+    options.full_run_limit = instructions;
+    auto device = MakeEmulatorDevice(options);
+    ASSERT_TRUE(device.has_value()) << device.error().message();
+    device_ = *std::move(device);
+  }
   void MakeScale(int n, int allocated, bool x_read_only = true) {
     Build(kScale, {"scale"});
     std::vector<float> x(static_cast<size_t>(allocated));
@@ -281,8 +288,75 @@ TEST_F(EmulatorDevice, RunsInFullWhatSteersALaterLaunch) {
   const int y = AddOutput("y", kCount * 4);
   AddLaunch("fill", {kCount / 256, 1, 1}, {256, 1, 1}, {DevicePointer{n, 0}});
   AddLaunch("spin", {kCount / 256, 1, 1}, {256, 1, 1}, {DevicePointer{n, 0}, DevicePointer{y, 0}});
-  const TimeOutcome time = Time();
+  TimeOutcome time = Time();
   EXPECT_EQ(time.status, RunStatus::kCompleted) << time.reason;
+  // However long that takes.
+  LimitFullRuns(20'000'000);
+  time = Time();
+  EXPECT_EQ(time.status, RunStatus::kTimedOut);
+  EXPECT_THAT(time.reason, HasSubstr("fill, launched at line 100: 20000000 thread instructions"));
+}
+
+// `passes` launches that exchange neighbours in the wrong order.
+constexpr char kExchange[] =
+    "extern \"C\" __global__ void exchange(float* x, int first, int n) {\n"
+    "  int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + first;\n"
+    "  if (i + 1 < n && x[i] > x[i + 1]) {\n"
+    "    float larger = x[i];\n"
+    "    x[i] = x[i + 1];\n"
+    "    x[i + 1] = larger;\n"
+    "  }\n"
+    "}\n";
+
+class ExchangePlan : public EmulatorDevice {
+ protected:
+  void MakePasses(int passes, int n) {
+    Build(kExchange, {"exchange"});
+    std::vector<float> values(static_cast<size_t>(n));
+    uint32_t random = 1;
+    for (float& value : values) {
+      random = random * 1664525 + 1013904223;
+      value = static_cast<float>(random >> 8);
+    }
+    const int x = AddBuffer("x", BufferOf(values));
+    for (int pass = 0; pass < passes; ++pass) {
+      AddLaunch("exchange", {static_cast<uint32_t>(n + 511) / 512, 1, 1}, {256, 1, 1},
+                {DevicePointer{x, 0}, BytesOfValue(pass % 2), BytesOfValue(n)});
+    }
+  }
+};
+
+TEST_F(ExchangePlan, RunsInFullWhileThePlanIsSmall) {
+  MakePasses(4, 1 << 20);
+  EXPECT_EQ(Time().profile.sampled_ratio, 1);
+}
+
+TEST_F(ExchangePlan, SamplesBeyondTheLimitSinceOnlyStoresAreSteered) {
+  constexpr int kPasses = 4;
+  constexpr int kCount = 1 << 22;
+  MakePasses(kPasses, kCount);
+  const TimeOutcome full = Time();
+  ASSERT_EQ(full.status, RunStatus::kCompleted) << full.reason;
+  LimitFullRuns(20'000'000);
+  const TimeOutcome sampled = Time();
+  ASSERT_EQ(sampled.status, RunStatus::kCompleted) << sampled.reason;
+  EXPECT_LT(sampled.profile.sampled_ratio, 0.5);
+  // What is read does not depend on the data: but for the last thread of odd passes it is exact.
+  const double reads = kPasses * 2.0 * kCount / 2 / 32;
+  EXPECT_NEAR(*full.profile.Get(metric::kGlobalLoadRequests), reads, reads * 1e-3);
+  EXPECT_NEAR(*sampled.profile.Get(metric::kGlobalLoadRequests), reads, reads * 1e-3);
+  EXPECT_NEAR(sampled.timing.median_s / full.timing.median_s, 1, 0.15);
+}
+
+TEST_F(ExchangePlan, SharesTheBudgetAmongManyLaunches) {
+  // Each launch alone would be sampled with a whole budget.
+  MakePasses(160, 1 << 22);
+  LimitFullRuns(20'000'000);
+  const TimeOutcome time = Time();
+  ASSERT_EQ(time.status, RunStatus::kCompleted) << time.reason;
+  EXPECT_LT(time.profile.sampled_ratio, 0.05);
+  const double reads = 160 * 2.0 * (1 << 22) / 2 / 32;
+  EXPECT_NEAR(*time.profile.Get(metric::kGlobalLoadRequests), reads, reads * 1e-3);
 }
 
 TEST(MakeEmulatorDevice, RefusesAnUnknownModelAndNoThreads) {

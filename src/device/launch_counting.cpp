@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -111,12 +113,9 @@ std::vector<int> BuffersOf(const KernelLaunch& launch) {
   return buffers;
 }
 
-bool ShareABuffer(const KernelLaunch& a, const KernelLaunch& b) {
-  const std::vector<int> of_b = BuffersOf(b);
-  const std::vector<int> of_a = BuffersOf(a);
-  return std::any_of(of_a.begin(), of_a.end(), [&](int buffer) {
-    return std::find(of_b.begin(), of_b.end(), buffer) != of_b.end();
-  });
+bool AnyIn(const std::vector<int>& buffers, const std::set<int>& set) {
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [&](int buffer) { return set.count(buffer) != 0; });
 }
 
 void TakeFrom(uint64_t& left, uint64_t& bytes) {
@@ -175,21 +174,44 @@ CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& 
   return counting.Take();
 }
 
-bool SteersLaterLaunch(const LaunchPlan& plan, size_t step, const Artifact& artifact,
-                       const ptx::Module& module) {
-  const auto& launch = std::get<KernelLaunch>(plan.steps[step]);
-  for (size_t i = step + 1; i < plan.steps.size(); ++i) {
-    const auto* later = std::get_if<KernelLaunch>(&plan.steps[i]);
-    if (later == nullptr || !ShareABuffer(launch, *later)) {
+PlanSteering::PlanSteering(const LaunchPlan& plan, const Artifact& artifact,
+                           const ptx::Module& module)
+    : steers_(plan.steps.size(), false), steers_more_than_stores_(plan.steps.size(), false) {
+  std::map<std::string, BlockDependence> facts_of;
+  // Buffers of the launches that come later and are steered.
+  std::set<int> steering;
+  std::set<int> steering_more;
+  for (size_t i = plan.steps.size(); i-- > 0;) {
+    const auto* launch = std::get_if<KernelLaunch>(&plan.steps[i]);
+    if (launch == nullptr) {
       continue;
     }
-    const KernelResources* resources = artifact.FindKernel(later->kernel);
-    if (resources != nullptr && module.FindKernel(resources->lowered_name) != nullptr &&
-        AnalyseDependence(module, resources->lowered_name).data_steers) {
-      return true;
+    const std::vector<int> buffers = BuffersOf(*launch);
+    steers_[i] = AnyIn(buffers, steering);
+    steers_more_than_stores_[i] = AnyIn(buffers, steering_more);
+    const KernelResources* resources = artifact.FindKernel(launch->kernel);
+    if (resources == nullptr || module.FindKernel(resources->lowered_name) == nullptr) {
+      continue;
+    }
+    auto facts = facts_of.find(launch->kernel);
+    if (facts == facts_of.end()) {
+      facts = facts_of.emplace(launch->kernel, AnalyseDependence(module, resources->lowered_name))
+                  .first;
+    }
+    if (steers_[i]) {
+      instructions_ += facts->second.instructions * launch->grid.Count() * launch->block.Count();
+    }
+    if (facts->second.data_steers) {
+      steering.insert(buffers.begin(), buffers.end());
+    }
+    if (facts->second.steers_more_than_stores) {
+      steering_more.insert(buffers.begin(), buffers.end());
     }
   }
-  return false;
+}
+
+bool PlanSteering::Steers(size_t step, Steering allowed) const {
+  return allowed == Steering::kStores ? steers_more_than_stores_[step] : steers_[step];
 }
 
 TrafficLedger::TrafficLedger(const PlanMemory& memory, const DeviceDescription& device)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/artifact.h"
 #include "core/launch_plan.h"
@@ -41,10 +42,30 @@ ptx::CacheModel CacheFor(const BlockShape& block, uint64_t blocks, const DeviceD
 CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& limits,
                           const DeviceDescription& device, PlanMemory& memory);
 
-// Whether a later launch of the plan takes a path that depends on data which the launch of `step`
-// may write: then it must write all of it.
-bool SteersLaterLaunch(const LaunchPlan& plan, size_t step, const Artifact& artifact,
-                       const ptx::Module& module);
+// Whether data may decide about a launch although earlier launches were only sampled.
+enum class Steering {
+  kNothing,
+  kStores  // only whether stores are done: BlockDependence::steers_more_than_stores is false
+};
+
+// Which launches of a plan write data that decide about a later one. Keeps nothing of what it is
+// made from.
+class PlanSteering {
+ public:
+  PlanSteering(const LaunchPlan& plan, const Artifact& artifact, const ptx::Module& module);
+
+  // Whether data that the launch of `step` may write decides about more than `allowed` of a later
+  // launch: then it must write all of it.
+  bool Steers(size_t step, Steering allowed) const;
+  // Thread instructions of all launches that steer a later one, when every thread runs through its
+  // kernel's text once: about the least that it takes to execute them in full.
+  uint64_t instructions() const { return instructions_; }
+
+ private:
+  std::vector<bool> steers_;                   // by step
+  std::vector<bool> steers_more_than_stores_;  // by step
+  uint64_t instructions_ = 0;
+};
 
 // Traffic with device memory of a plan whose buffers stay in L2 between its launches: what was
 // fetched, or will be written back, once is not so again. Does nothing for plans whose buffers do

@@ -3,7 +3,7 @@
 
 // Basic blocks of a function and where diverging lanes meet again: the immediate post-dominator
 // (Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm", 2001, on the reversed graph with
-// one virtual exit). Internal to ptx/.
+// one virtual exit). For ptx/ and for analyses of its modules.
 
 #include <cstdint>
 #include <vector>
