@@ -70,11 +70,12 @@ struct StepFormatter {
       if (const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i])) {
         text += FormatPointer(plan, *pointer);
       } else if (const auto* map = std::get_if<TensorMapArgument>(&launch.arguments[i])) {
-        text += fmt::format("tensor map of {} type {} size {} strides {} box {} steps {} {}/{}/{}/{}",
-                            FormatPointer(plan, map->tensor), map->data_type,
-                            fmt::join(map->dimensions, "x"), fmt::join(map->strides_bytes, "x"),
-                            fmt::join(map->box, "x"), fmt::join(map->element_strides, "x"),
-                            map->interleave, map->swizzle, map->promotion, map->fill);
+        text +=
+            fmt::format("tensor map of {} type {} size {} strides {} box {} steps {} {}/{}/{}/{}",
+                        FormatPointer(plan, map->tensor), map->data_type,
+                        fmt::join(map->dimensions, "x"), fmt::join(map->strides_bytes, "x"),
+                        fmt::join(map->box, "x"), fmt::join(map->element_strides, "x"),
+                        map->interleave, map->swizzle, map->promotion, map->fill);
       } else {
         text += FormatBytes(std::get<std::vector<std::byte>>(launch.arguments[i]));
       }

@@ -37,8 +37,8 @@ struct PlanBuffer {
   int line = 0;  // of the allocation
 };
 
-// A CUtensorMap by value, as cuTensorMapEncodeTiled was given it: its bytes are the driver's secret,
-// and hold an address. Enumerators are the driver's numbers.
+// A CUtensorMap by value, as cuTensorMapEncodeTiled was given it: its bytes are the driver's
+// secret, and hold an address. Enumerators are the driver's numbers.
 struct TensorMapArgument {
   DevicePointer tensor;
   int data_type = 0;

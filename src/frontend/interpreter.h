@@ -148,10 +148,10 @@ class Interpreter {
   std::vector<Buffer> buffers_;
   std::vector<Closure> closures_;
   std::vector<Frame*> frames_;
-  std::unordered_map<int, uint64_t> globals_;  // and function statics
+  std::unordered_map<int, uint64_t> globals_;   // and function statics
   std::vector<TensorMapArgument> tensor_maps_;  // a CUtensorMap's bytes name one by its index
-  std::string malloc_name_;                    // what the next allocation is called
-  uint64_t device_bytes_ = 0;                  // allocated by the launcher and not freed
+  std::string malloc_name_;                     // what the next allocation is called
+  uint64_t device_bytes_ = 0;                   // allocated by the launcher and not freed
   int64_t steps_ = 0;
   int64_t launches_ = 0;
   int depth_ = 0;

@@ -18,7 +18,8 @@ constexpr char kKernels[] =
     "__global__ void s(float* y, float a) {}\n"
     "template <typename T, int B> __global__ void t(T* y, int n) {}\n"
     "struct P { int n; float a; };\n"
-    "__global__ void p(float* y, P q) {} __global__ void tiles(const __grid_constant__ CUtensorMap m, "
+    "__global__ void p(float* y, P q) {} __global__ void tiles(const __grid_constant__ CUtensorMap "
+    "m, "
     "float* y) {}\n"
     "static int CeilDiv(int a, int b) { return (a + b - 1) / b; }\n";
 
@@ -221,10 +222,12 @@ const Case kPlans[] = {
      "CUtensorMap m; const cuuint64_t size[2] = {64, 8}; const cuuint64_t pitch[1] = {256}; const "
      "cuuint32_t box[2] = {16, 4}; cuuint32_t ones[2] = {1, 2}; if (cuTensorMapEncodeTiled(&m, "
      "CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void*)(x + 4), size, pitch, box, ones, "
-     "CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, "
+     "CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_64B, "
+     "CU_TENSOR_MAP_L2_PROMOTION_L2_128B, "
      "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS) { CUtensorMap copy = m; "
      "tiles<<<1, 32>>>(copy, y); }",
-     "launch tiles grid 1x1x1 block 32x1x1 (tensor map of x+16 type 7 size 64x8 strides 256 box 16x4 "
+     "launch tiles grid 1x1x1 block 32x1x1 (tensor map of x+16 type 7 size 64x8 strides 256 box "
+     "16x4 "
      "steps 1x2 0/2/2/0, y)\n"},
     {"CastPointer",
      "k<<<1, 1>>>(reinterpret_cast<const float*>(reinterpret_cast<const float4*>(x) + 2), "

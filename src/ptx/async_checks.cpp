@@ -81,10 +81,9 @@ std::optional<CopyInFlight> FindCopy(const BlockState& target, uint32_t at, bool
 std::string CopyText(const Warp& warp, const BlockState& target, uint32_t at, bool writes) {
   const LaunchContext& launch = *warp.worker->launch;
   const auto copy = FindCopy(target, at, writes);
-  const std::string who =
-      copy ? fmt::format(" of thread {}{}", ThreadText(launch, copy->thread),
-                         LineText(launch, copy->instruction))
-           : std::string();
+  const std::string who = copy ? fmt::format(" of thread {}{}", ThreadText(launch, copy->thread),
+                                             LineText(launch, copy->instruction))
+                               : std::string();
   return fmt::format("the asynchronous copy{} that {} it has not been waited for", who,
                      writes ? "writes" : "reads");
 }
@@ -131,8 +130,9 @@ bool CheckWords(Warp& warp, const Op* op, BlockState& target, uint64_t lo, uint6
       return false;
     }
     if (state.landed != 0 && state.landed >= known) {
-      ReportWord(warp, op, target, at, lane, access,
-                 "this thread did not wait for the mbarrier of the asynchronous copy that wrote it");
+      ReportWord(
+          warp, op, target, at, lane, access,
+          "this thread did not wait for the mbarrier of the asynchronous copy that wrote it");
       return false;
     }
     const bool strong = access == SharedAccess::kStrong;
@@ -143,13 +143,13 @@ bool CheckWords(Warp& warp, const Op* op, BlockState& target, uint64_t lo, uint6
         continue;
       }
       const RemoteTag& tag = (*tags)[word];
-      ReportWord(warp, op, target, at, lane, access,
-                 fmt::format("not ordered with a {} by thread {} of block {} of the cluster{}",
-                             tag.strong ? "atomic or volatile access"
-                             : reads    ? "load"
-                                        : "store",
-                             ThreadText(launch, tag.thread), tag.rank,
-                             LineText(launch, tag.instruction)));
+      ReportWord(
+          warp, op, target, at, lane, access,
+          fmt::format("not ordered with a {} by thread {} of block {} of the cluster{}",
+                      tag.strong ? "atomic or volatile access"
+                      : reads    ? "load"
+                                 : "store",
+                      ThreadText(launch, tag.thread), tag.rank, LineText(launch, tag.instruction)));
       return false;
     }
   }
@@ -182,11 +182,11 @@ void CheckTagsOfOther(Warp& warp, const Op* op, BlockState& target, uint32_t lo,
       continue;
     }
     const bool load = theirs[2] == 'l';
-    ReportWord(warp, op, target, g << shadow.granule_shift, lane, access,
-               fmt::format("not ordered with {} by its thread {}{}", theirs,
-                           ThreadText(launch, tag & 1023),
-                           LineText(launch, load ? shadow.read_instruction[g]
-                                                 : shadow.write_instruction[g])));
+    ReportWord(
+        warp, op, target, g << shadow.granule_shift, lane, access,
+        fmt::format(
+            "not ordered with {} by its thread {}{}", theirs, ThreadText(launch, tag & 1023),
+            LineText(launch, load ? shadow.read_instruction[g] : shadow.write_instruction[g])));
     return;
   }
 }
@@ -296,8 +296,8 @@ void CheckSharedAccess(Warp& warp, const Op* op, BlockState& target, uint32_t lo
   CheckTagsOfOther(warp, op, target, lo, hi, lane, access);
   if (tag && !target.async->remote_writes.empty()) {
     const bool strong = access == SharedAccess::kStrong;
-    auto& tags = access == SharedAccess::kLoad ? target.async->remote_reads
-                                               : target.async->remote_writes;
+    auto& tags =
+        access == SharedAccess::kLoad ? target.async->remote_reads : target.async->remote_writes;
     for (uint32_t word = lo >> 2; word <= (hi - 1) >> 2; ++word) {
       tags[word] = {warp.block->shadow->stamp, static_cast<uint16_t>(warp.block->rank),
                     static_cast<uint16_t>(warp.index * kLanes + lane), op->instruction, strong};
@@ -354,19 +354,19 @@ void CheckProxy(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lan
            StampOf(tag) < block.async->warps[warp.index].fenced[writer];
   };
   for (uint32_t g = lo >> shadow.granule_shift; g <= (hi - 1) >> shadow.granule_shift; ++g) {
-    const uint32_t tag = !fenced(shadow.write[g])                                  ? shadow.write[g]
+    const uint32_t tag = !fenced(shadow.write[g])                              ? shadow.write[g]
                          : !shadow.strong.empty() && !fenced(shadow.strong[g]) ? shadow.strong[g]
                                                                                : 0;
     if (tag == 0) {
       continue;
     }
     const LaunchContext& launch = *warp.worker->launch;
-    Report(warp, op, lane, "race",
-           fmt::format("the bulk copy reads {}, which thread {} wrote{}, without a "
-                       "fence.proxy.async in between",
-                       PlaceText(warp, block, g << shadow.granule_shift),
-                       ThreadText(launch, tag & 1023),
-                       LineText(launch, shadow.write_instruction[g])));
+    Report(
+        warp, op, lane, "race",
+        fmt::format("the bulk copy reads {}, which thread {} wrote{}, without a "
+                    "fence.proxy.async in between",
+                    PlaceText(warp, block, g << shadow.granule_shift),
+                    ThreadText(launch, tag & 1023), LineText(launch, shadow.write_instruction[g])));
     return;
   }
 }
@@ -386,6 +386,12 @@ void ProxyFence(Warp& warp) {
 void TagStored(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane) {
   if (Checked(*warp.block) && lo < hi) {
     LeaveTags(warp, op, lo, hi, lane, SharedAccess::kStore);
+  }
+}
+
+void TagRead(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane) {
+  if (Checked(*warp.block) && lo < hi) {
+    LeaveTags(warp, op, lo, hi, lane, SharedAccess::kLoad);
   }
 }
 

@@ -22,8 +22,8 @@ uint32_t NextStamp(BlockState& block);
 // After the block's tags were cleared: so are those of its copies and barriers.
 void ForgetAsyncStamps(BlockState& block);
 
-// A whole access of one lane (bounds are known to hold) to the shared memory of `target`, a block of
-// the cluster: checks it, and leaves its tags when `tag`.
+// A whole access of one lane (bounds are known to hold) to the shared memory of `target`, a block
+// of the cluster: checks it, and leaves its tags when `tag`.
 void CheckSharedAccess(Warp& warp, const Op* op, BlockState& target, uint32_t lo, uint32_t hi,
                        uint32_t lane, SharedAccess access, bool tag);
 
@@ -41,6 +41,8 @@ void ProxyFence(Warp& warp);
 
 // The warp's own wait made the bytes of its copy visible to it: like a store at this moment.
 void TagStored(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane);
+// Its wait made sure that its copy has read the bytes: like a load at this moment.
+void TagRead(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane);
 // The bytes hold a copy that landed just now, for those who wait for its mbarrier. Call Landed once
 // for all of a copy's bytes, after TagLanded.
 void TagLanded(BlockState& target, uint32_t lo, uint32_t hi);
@@ -49,7 +51,8 @@ void Landed(BlockState& target, Clock& clock);
 // Marks or unmarks the 8 bytes of an mbarrier.
 void MarkBarrier(BlockState& block, uint32_t address, bool is_barrier);
 
-// The warp's earlier accesses are released to those who acquire the clock of an mbarrier in `owner`.
+// The warp's earlier accesses are released to those who acquire the clock of an mbarrier in
+// `owner`.
 void Release(Warp& warp, BlockState& owner, Clock& clock);
 void Acquire(Warp& warp, const Clock& clock);
 

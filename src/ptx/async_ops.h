@@ -64,9 +64,9 @@ bool LandFor(Warp& w, const Op* op, Mbarrier& barrier);
 void EndBlock(BlockState& block);
 
 // ops_cluster.cpp.
-const Op* ClusterArrive(Warp& w, const Op* op);  // aux: 1 for .aligned
-const Op* ClusterWait(Warp& w, const Op* op);    // aux: the same, kPredicated
-const Op* MapBlock(Warp& w, const Op* op);       // d; a address; b rank; aux: bytes of d
+const Op* ClusterArrive(Warp& w, const Op* op);   // aux: 1 for .aligned
+const Op* ClusterWait(Warp& w, const Op* op);     // aux: the same, kPredicated
+const Op* MapBlock(Warp& w, const Op* op);        // d; a address; b rank; aux: bytes of d
 const Op* BlockOfAddress(Warp& w, const Op* op);  // d; a address
 // True when the barrier of the block's cluster completed.
 bool CompleteClusterBarrier(ClusterState& cluster);
@@ -86,7 +86,7 @@ SharedPlace LocateCluster(Warp& w, const Op* op, uint32_t lane, uint64_t address
 // ops_control.cpp, ops_call.cpp.
 // Waits: lets other lanes of the warp go first, or gives way to other warps; the op runs again.
 const Op* Wait(Warp& w, const Op* op);
-const Op* Elect(Warp& w, const Op* op);         // a: members; d: leader; d2: predicate or 0
+const Op* Elect(Warp& w, const Op* op);  // a: members; d: leader; d2: predicate or 0
 const Op* SetMaxRegisters(Warp& w, const Op* op);
 const Op* AllocateStack(Warp& w, const Op* op);  // d; a: bytes; aux: alignment
 const Op* SaveStack(Warp& w, const Op* op);      // d

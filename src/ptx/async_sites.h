@@ -24,10 +24,10 @@ using CombineFunction = uint64_t (*)(uint64_t old, uint64_t value);
 
 struct BulkSite {
   BulkKind kind = BulkKind::kLoad;
-  uint32_t rank = 0;                         // of a tensor copy; 0: plain
-  std::array<uint32_t, 5> coordinates{};     // places
-  CombineFunction function = nullptr;        // null: overwrites
-  AtomicOp combine{};                        // tensor copies: the map says the type
+  uint32_t rank = 0;                      // of a tensor copy; 0: plain
+  std::array<uint32_t, 5> coordinates{};  // places
+  CombineFunction function = nullptr;     // null: overwrites
+  AtomicOp combine{};                     // tensor copies: the map says the type
   uint32_t element_bytes = 0;
   uint32_t elements = 1;  // kValue
 };

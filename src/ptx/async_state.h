@@ -40,12 +40,12 @@ struct Clock {
 };
 
 struct Mbarrier {
-  uint32_t address = 0;  // in the block's shared memory
-  int64_t expected = 0;  // arrivals of each phase
-  int64_t dropped = 0;   // of later phases
-  int64_t pending = 0;   // arrivals that the running phase lacks
-  int64_t bytes = 0;     // that it expects and that have not come (negative: came early)
-  uint64_t phase = 0;    // that runs
+  uint32_t address = 0;      // in the block's shared memory
+  int64_t expected = 0;      // arrivals of each phase
+  int64_t dropped = 0;       // of later phases
+  int64_t pending = 0;       // arrivals that the running phase lacks
+  int64_t bytes = 0;         // that it expects and that have not come (negative: came early)
+  uint64_t phase = 0;        // that runs
   uint32_t instruction = 0;  // of its initialisation
   std::array<uint8_t, kLanes> attempts{};  // tests of the running phase in vain, by warp
   Clock running;
@@ -83,9 +83,9 @@ struct BulkCopy {
   uint32_t shared = 0;  // in the target
   uint32_t source = 0;  // kBetweenBlocks: in the issuer
   uint32_t bytes = 0;
-  uint32_t barrier = 0;  // in the target; kStore: none
-  uint32_t group = 0;    // kStore: the bulk group that its commit closes
-  bool read = false;     // kStore: `data` holds what was read
+  uint32_t barrier = 0;               // in the target; kStore: none
+  uint32_t group = 0;                 // kStore: the bulk group that its commit closes
+  bool read = false;                  // kStore: `data` holds what was read
   CombineFunction combine = nullptr;  // null: overwrites
   uint32_t element_bytes = 0;
   std::vector<std::byte> data;             // kValue, and kStore once read
@@ -102,9 +102,9 @@ struct RemoteTag {
 
 // Of a word of 4 bytes of shared memory.
 struct WordState {
-  uint16_t writes = 0;  // copies that will write it
-  uint16_t reads = 0;   // copies that will read it
-  uint32_t landed = 0;  // when the last copy landed; 0: none
+  uint16_t writes = 0;   // copies that will write it
+  uint16_t reads = 0;    // copies that will read it
+  uint32_t landed = 0;   // when the last copy landed; 0: none
   bool barrier = false;  // belongs to an mbarrier
 };
 
@@ -128,10 +128,10 @@ struct BlockAsync {
   std::array<WarpAsync, kLanes> warps;
   std::vector<Mbarrier> barriers;
   std::vector<PendingArrival> arrivals;
-  std::vector<BulkCopy> incoming;  // that complete at an mbarrier of this block
-  std::vector<BulkCopy> outgoing;  // of bulk groups of its threads
-  uint32_t landings = 1;           // counts them
-  std::vector<WordState> words;    // empty without the race check
+  std::vector<BulkCopy> incoming;        // that complete at an mbarrier of this block
+  std::vector<BulkCopy> outgoing;        // of bulk groups of its threads
+  uint32_t landings = 1;                 // counts them
+  std::vector<WordState> words;          // empty without the race check
   std::vector<RemoteTag> remote_writes;  // empty without the race check, or in clusters of one
   std::vector<RemoteTag> remote_reads;
 

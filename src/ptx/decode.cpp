@@ -443,14 +443,12 @@ void Decoder::DecodeInstruction(const Instruction& instruction) {
       begin.aux2 =
           static_cast<uint32_t>(program_.instructions[current_instruction_].instruction_class);
     }
-    const bool decoded = DecodeControl(instruction, opcode) || DecodeBarrier(instruction, opcode) ||
-                         DecodeWarp(instruction, opcode) || DecodeAsync(instruction, opcode) ||
-                         DecodeLoadStore(instruction, opcode) ||
-                         DecodeAtomic(instruction, opcode) ||
-                         DecodeConvertAddress(instruction, opcode) ||
-                         DecodeMatrix(instruction, opcode) ||
-                         DecodeTexture(instruction, opcode) ||
-                         DecodeAlu(instruction, opcode);
+    const bool decoded =
+        DecodeControl(instruction, opcode) || DecodeBarrier(instruction, opcode) ||
+        DecodeWarp(instruction, opcode) || DecodeAsync(instruction, opcode) ||
+        DecodeLoadStore(instruction, opcode) || DecodeAtomic(instruction, opcode) ||
+        DecodeConvertAddress(instruction, opcode) || DecodeMatrix(instruction, opcode) ||
+        DecodeTexture(instruction, opcode) || DecodeAlu(instruction, opcode);
     if (!decoded) {
       throw CannotDecode{};
     }

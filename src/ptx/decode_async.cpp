@@ -256,8 +256,8 @@ bool Decoder::DecodeStoreAsync(const Instruction& instruction, const Opcode& opc
   const Place barrier = AddressPlace(operands.at(2), Space::kShared);
   Place values[4] = {};
   for (uint32_t i = 0; i < site.elements; ++i) {
-    values[i] = Source(site.elements > 1 ? value.elements[i] : value, opcode.type(),
-                       site.element_bytes);
+    values[i] =
+        Source(site.elements > 1 ? value.elements[i] : value, opcode.type(), site.element_bytes);
   }
   Op& op = Emit(&StoreAsync);
   op.a = address;
@@ -287,8 +287,7 @@ bool Decoder::DecodeMbarrier(const Instruction& instruction, const Opcode& opcod
     const bool expects = opcode.Has("expect_tx");
     const Place a = AddressPlace(operands.at(1), space);
     const Place third = operands.size() > 2 ? Source(operands[2], Type::kU32, 4) : 0;
-    const Place d =
-        operands[0].kind == OperandKind::kSink ? 0 : Destination(operands[0], 8, false);
+    const Place d = operands[0].kind == OperandKind::kSink ? 0 : Destination(operands[0], 8, false);
     Op& op = Emit(&MbarrierArrive);
     op.a = a;
     op.b = expects ? 0 : third;
@@ -310,8 +309,8 @@ bool Decoder::DecodeMbarrier(const Instruction& instruction, const Opcode& opcod
   if (opcode.Has("test_wait") || opcode.Has("try_wait")) {
     const bool parity = opcode.Has("parity");
     const Place a = AddressPlace(operands.at(1), space);
-    const Place b = parity ? Source(operands.at(2), Type::kU32, 4)
-                           : Source(operands.at(2), Type::kB64, 8);
+    const Place b =
+        parity ? Source(operands.at(2), Type::kU32, 4) : Source(operands.at(2), Type::kB64, 8);
     const Place d = PredicateDestination(operands[0]);
     Op& op = Emit(&MbarrierWait);
     op.a = a;

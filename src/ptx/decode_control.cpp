@@ -202,8 +202,7 @@ bool Decoder::DecodeCall(const Instruction& instruction) {
   return true;
 }
 
-CallSite Decoder::SiteOf(const Function& callee, const Operand* results,
-                         const Operand* arguments) {
+CallSite Decoder::SiteOf(const Function& callee, const Operand* results, const Operand* arguments) {
   CallSite site;
   const auto place_of = [&](const Operand& operand) {
     const auto& places = b_.frames[static_cast<size_t>(index_)].places;
@@ -235,8 +234,7 @@ CallSite Decoder::SiteOf(const Function& callee, const Operand* results,
     return site;
   }
   if (argument_count != callee.parameters.size() || result_count != callee.results.size()) {
-    throw CannotDecode{
-        fmt::format("a call of {} with other parameters than its own", callee.name)};
+    throw CannotDecode{fmt::format("a call of {} with other parameters than its own", callee.name)};
   }
   site.function = b_.FunctionIndex(callee);
   const auto& callee_frame = b_.frames[static_cast<size_t>(site.function)];
@@ -295,7 +293,8 @@ bool Decoder::DecodeBarrier(const Instruction& instruction, const Opcode& opcode
     return false;
   }
   if (opcode.Has("warp")) {
-    const Place a = operands.empty() ? b_.Constant(0xffffffff, 4) : Source(operands[0], Type::kB32, 4);
+    const Place a =
+        operands.empty() ? b_.Constant(0xffffffff, 4) : Source(operands[0], Type::kB32, 4);
     Emit(&BarrierWarp).a = a;
     return true;
   }

@@ -17,11 +17,14 @@ bool IsSigned(Type type) {
 // access strong are looked at separately.
 bool HarmlessMemoryWord(std::string_view word) {
   static constexpr std::string_view kWords[] = {
-      "weak",    "volatile", "relaxed", "acquire",      "release",     "acq_rel", "cta",
-      "cluster", "gpu",      "sys",     "mmio",         "global",      "shared",  "shared::cta",
-      "local",   "const",    "param",   "param::entry", "param::func", "ca",      "cg",
-      "cs",      "lu",       "cv",      "wb",           "wt",          "nc",      "v2",
-      "v4",      "unified",  "noftz",   "shared::cluster"};
+      "weak",    "volatile",     "relaxed",     "acquire",
+      "release", "acq_rel",      "cta",         "cluster",
+      "gpu",     "sys",          "mmio",        "global",
+      "shared",  "shared::cta",  "local",       "const",
+      "param",   "param::entry", "param::func", "ca",
+      "cg",      "cs",           "lu",          "cv",
+      "wb",      "wt",           "nc",          "v2",
+      "v4",      "unified",      "noftz",       "shared::cluster"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords) ||
          word.starts_with("L1::") || word.starts_with("L2::");
 }

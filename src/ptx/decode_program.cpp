@@ -164,9 +164,8 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
         if (operand.kind == OperandKind::kSymbol) {
           used.insert(operand.text);
         }
-        program.uses_workspace =
-            program.uses_workspace ||
-            (operand.kind == OperandKind::kSpecial && operand.text == "%envreg2");
+        program.uses_workspace = program.uses_workspace || (operand.kind == OperandKind::kSpecial &&
+                                                            operand.text == "%envreg2");
         for (const Operand& element : operand.elements) {
           self(element, self);
         }

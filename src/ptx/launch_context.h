@@ -28,9 +28,9 @@ struct LaunchContext {
   Allocation parameters;              // the parameter block as a read-only object
   Dim3 grid;
   Dim3 block;
-  Dim3 cluster;               // 1 1 1 without
+  Dim3 cluster;  // 1 1 1 without
   bool cooperative = false;
-  uint64_t blocks = 0;  // to run, or clusters of them
+  uint64_t blocks = 0;           // to run, or clusters of them
   std::vector<uint64_t> sample;  // the linear ids of those blocks, or of the clusters; empty: all
   Allocation workspace;          // of grid-wide synchronisation, at kWorkspaceAddress
   std::atomic<uint64_t> next_block{0};

@@ -32,9 +32,8 @@ std::string DimText(const Dim3& dim) {
 // The cluster of the launch: what it asks for, or what the kernel requires.
 Dim3 ClusterOf(const LaunchRequest& request, const Function& kernel) {
   const uint32_t* required = kernel.required_cluster;
-  return request.cluster == Dim3{} && required[0] != 0
-             ? Dim3{required[0], required[1], required[2]}
-             : request.cluster;
+  return request.cluster == Dim3{} && required[0] != 0 ? Dim3{required[0], required[1], required[2]}
+                                                       : request.cluster;
 }
 
 std::string CheckResidency(const LaunchRequest& request, const Function& kernel) {

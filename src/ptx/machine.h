@@ -79,7 +79,7 @@ struct LaunchRequest {
   // Run only these linear block ids (x fastest), in this order; empty: all. The caller knows that
   // blocks do not depend on each other. With clusters: all blocks of the clusters of these.
   std::vector<uint64_t> block_sample;
-  int threads = 1;  // at most; see above
+  int threads = 1;                  // at most; see above
   size_t findings_limit = 16;       // further findings are counted, not described
   size_t printf_bytes = 64 * 1024;  // output of printf that is kept
 };

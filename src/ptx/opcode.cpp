@@ -154,10 +154,11 @@ InstructionClass ClassOf(const Opcode& opcode, Space space) {
     return C::kConversion;
   }
   if (Among(base,
-            {"bra", "brx", "ret", "exit", "call", "trap", "brkpt", "bar", "barrier", "membar",
-             "fence", "nanosleep", "prefetch", "prefetchu", "setmaxnreg", "griddepcontrol", "mbarrier",
-             "mapa", "getctarank", "discard", "applypriority", "createpolicy", "alloca",
-             "stacksave", "stackrestore"})) {
+            {"bra",         "brx",       "ret",           "exit",           "call",     "trap",
+             "brkpt",       "bar",       "barrier",       "membar",         "fence",    "nanosleep",
+             "prefetch",    "prefetchu", "setmaxnreg",    "griddepcontrol", "mbarrier", "mapa",
+             "getctarank",  "discard",   "applypriority", "createpolicy",   "alloca",   "stacksave",
+             "stackrestore"})) {
     return C::kControl;
   }
   if (Among(base, {"shfl", "vote", "match", "redux", "activemask", "elect", "movmatrix"})) {

@@ -52,8 +52,8 @@ void CountCopy(Warp& w, const Op* op, const LaneCopy& copy, uint32_t bytes) {
   MemorySite& site = worker.sites[op->site + 1];
   RecordPattern(site, copy.destination, w.active);
   uint32_t ideal = 0;
-  const uint32_t wavefronts = PatternWavefronts(
-      worker, site, copy.destination[std::countr_zero(w.active)], bytes, ideal);
+  const uint32_t wavefronts =
+      PatternWavefronts(worker, site, copy.destination[std::countr_zero(w.active)], bytes, ideal);
   ++counters.shared_store.requests;
   counters.shared_store.wavefronts += wavefronts;
   counters.shared_store.conflicts += wavefronts - ideal;
@@ -94,15 +94,15 @@ const Op* CopyAsync(Warp& w, const Op* op) {
   Worker& worker = *w.worker;
   WarpAsync& async = w.block->async->warps[w.index];
   LaneCopy copy;
-  const uint32_t ignored = op->e == 0 ? 0
+  const uint32_t ignored = op->e == 0                        ? 0
                            : (op->aux & kIgnoreNegated) != 0 ? ~*RegisterAt<uint32_t>(w, op->e)
                                                              : *RegisterAt<uint32_t>(w, op->e);
   const uint64_t* destination = RegisterAt<uint64_t>(w, op->a);
   const uint64_t* source = RegisterAt<uint64_t>(w, op->b);
   for (uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(m));
-    copy.destination[l] = destination[l] >= kSharedWindow ? destination[l] - kSharedWindow
-                                                          : destination[l];
+    copy.destination[l] =
+        destination[l] >= kSharedWindow ? destination[l] - kSharedWindow : destination[l];
     copy.source[l] = source[l];
     copy.read_bytes[l] = op->c != 0 ? RegisterAt<uint32_t>(w, op->c)[l] : bytes;
     if (copy.read_bytes[l] > bytes) {
@@ -118,8 +118,8 @@ const Op* CopyAsync(Warp& w, const Op* op) {
   for (uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(m));
     const uint64_t lo = copy.destination[l];
-    if ((lo & (bytes - 1)) != 0 || ((lo < to.lo || lo + bytes > to.hi) &&
-                                    !LocateShared(w, to, lo, lo + bytes))) {
+    if ((lo & (bytes - 1)) != 0 ||
+        ((lo < to.lo || lo + bytes > to.hi) && !LocateShared(w, to, lo, lo + bytes))) {
       return FaultAccess(w, op, Space::kShared, copy.destination, {bytes, 1u << l, true, false});
     }
     if (copy.read_bytes[l] == 0) {
@@ -206,9 +206,9 @@ const Op* CopyArrive(Warp& w, const Op* op) {
     }
     // Without .noinc the arrival is one more than the phase was told to expect.
     if ((op->aux & 1) == 0 && ++barrier->pending > kMaxArrivals) {
-      return Fault(w, op, l, "mbarrier",
-                   fmt::format("{} pending arrivals, more than {}", barrier->pending,
-                               kMaxArrivals));
+      return Fault(
+          w, op, l, "mbarrier",
+          fmt::format("{} pending arrivals, more than {}", barrier->pending, kMaxArrivals));
     }
     w.block->async->arrivals.push_back(
         {barrier->address, w.index, l, w.block->async->warps[w.index].next_number});

@@ -17,7 +17,7 @@
 namespace optiml::ptx {
 namespace {
 
-constexpr uint32_t kUnit = 16;          // bytes: addresses and sizes of plain copies
+constexpr uint32_t kUnit = 16;            // bytes: addresses and sizes of plain copies
 constexpr uint32_t kTileAlignment = 128;  // bytes: boxes in shared memory
 constexpr uint32_t kMapAlignment = 64;
 
@@ -46,7 +46,8 @@ Allocation& AllocationOf(Worker& worker, uint64_t address) {
   return *allocation;
 }
 
-// Calls f(shared, global, bytes) for the pieces of a load or store; global 0: outside of the tensor.
+// Calls f(shared, global, bytes) for the pieces of a load or store; global 0: outside of the
+// tensor.
 template <class F>
 void ForPieces(const BulkCopy& copy, F f) {
   if (copy.tile == nullptr) {
@@ -108,6 +109,7 @@ void ReadSource(BulkCopy& copy) {
   copy.data.resize(copy.bytes);
   std::memcpy(copy.data.data(), SharedBytes(*copy.target, copy.shared), copy.bytes);
   EndCopy(*copy.target, copy.shared, copy.shared + copy.bytes, false);
+  TagRead(copy.target->warps[copy.warp], copy.op, copy.shared, copy.shared + copy.bytes, copy.lane);
 }
 
 void WriteGlobal(Worker& worker, BulkCopy& copy) {
@@ -167,9 +169,8 @@ void CountBulk(Worker& worker, const BulkCopy& copy) {
 bool CheckGlobal(Warp& w, const Op* op, uint32_t lane, const BulkCopy& copy) {
   Worker& worker = *w.worker;
   const bool store = copy.kind == BulkKind::kStore;
-  const ByteRange range = copy.tile != nullptr
-                              ? TouchedBytes(*copy.tile)
-                              : ByteRange{copy.global, copy.global + copy.bytes};
+  const ByteRange range = copy.tile != nullptr ? TouchedBytes(*copy.tile)
+                                               : ByteRange{copy.global, copy.global + copy.bytes};
   const char* verb = store ? "bulk copy to" : "bulk copy from";
   if (range.lo == range.hi) {
     return true;
@@ -321,7 +322,7 @@ bool IssueIncoming(Warp& w, const Op* op, uint32_t lane, BulkCopy copy) {
   }
   if (at.block != to.block) {
     return Fail(w, op, lane, "mbarrier",
-                 "a bulk copy needs an mbarrier in the block that it copies to");
+                "a bulk copy needs an mbarrier in the block that it copies to");
   }
   copy.shared = to.offset;
   copy.barrier = at.offset;
@@ -336,8 +337,7 @@ bool IssueIncoming(Warp& w, const Op* op, uint32_t lane, BulkCopy copy) {
   uint32_t mask = RegisterAt<uint16_t>(w, op->e)[lane];
   if (mask == 0 || mask >= (1u << blocks.size())) {
     return Fail(w, op, lane, "out of bounds",
-                 fmt::format("a bulk copy to blocks {:#x} of a cluster of {}", mask,
-                             blocks.size()));
+                fmt::format("a bulk copy to blocks {:#x} of a cluster of {}", mask, blocks.size()));
   }
   for (; mask != 0; mask &= mask - 1) {
     copy.target = blocks[static_cast<size_t>(std::countr_zero(mask))];
@@ -372,14 +372,13 @@ bool Issue(Warp& w, const Op* op, uint32_t lane) {
     copy.global = far;
   }
   if (copy.kind == BulkKind::kBetweenBlocks) {
-    const SharedPlace from =
-        LocateCluster(w, op, lane, far, copy.bytes, kUnit, "bulk copy from");
+    const SharedPlace from = LocateCluster(w, op, lane, far, copy.bytes, kUnit, "bulk copy from");
     if (from.block == nullptr) {
       return false;
     }
     if (from.block != w.block) {
       return Fail(w, op, lane, "out of bounds",
-                   "a bulk copy reads the shared memory of its own block only");
+                  "a bulk copy reads the shared memory of its own block only");
     }
     copy.source = from.offset;
     CheckSource(w, op, lane, copy.source, copy.bytes);
@@ -402,7 +401,7 @@ bool Issue(Warp& w, const Op* op, uint32_t lane) {
   }
   if (from.block != w.block) {
     return Fail(w, op, lane, "out of bounds",
-                 "a bulk copy reads the shared memory of its own block only");
+                "a bulk copy reads the shared memory of its own block only");
   }
   copy.target = w.block;
   copy.shared = from.offset;
@@ -479,8 +478,8 @@ const Op* StoreAsync(Warp& w, const Op* op) {
                   RegisterAt<std::byte>(w, values[i]) + size_t{l} * site.element_bytes,
                   site.element_bytes);
     }
-    const SharedPlace to = LocateCluster(w, op, l, LaneAddress(w, op->a, l), copy.bytes,
-                                         copy.bytes, "st.async or red.async to");
+    const SharedPlace to = LocateCluster(w, op, l, LaneAddress(w, op->a, l), copy.bytes, copy.bytes,
+                                         "st.async or red.async to");
     const uint64_t barrier_address = LaneAddress(w, op->d, l);
     if (to.block == nullptr) {
       return nullptr;

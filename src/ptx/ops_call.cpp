@@ -370,11 +370,11 @@ const Op* CallIndirect(Warp& w, const Op* op) {
   // The lanes that call what the first of them calls; the others come back to this op.
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
   const uint64_t place = (addresses[lane] - kFunctionWindow) / kFunctionUnit;
-  const int32_t function =
-      addresses[lane] >= kFunctionWindow && (addresses[lane] - kFunctionWindow) % kFunctionUnit == 0 &&
-              place < program.function_of_address.size()
-          ? program.function_of_address[place]
-          : -1;
+  const int32_t function = addresses[lane] >= kFunctionWindow &&
+                                   (addresses[lane] - kFunctionWindow) % kFunctionUnit == 0 &&
+                                   place < program.function_of_address.size()
+                               ? program.function_of_address[place]
+                               : -1;
   if (function < 0) {
     return Fault(w, op, lane, "invalid call",
                  fmt::format("a call through the pointer {:#x}, which is no function's address",
@@ -440,8 +440,7 @@ const Op* SaveStack(Warp& w, const Op* op) {
 const Op* RestoreStack(Warp& w, const Op* op) {
   // Lanes that are elsewhere may still use what lies above.
   if (w.active == (w.live & w.frame_live)) {
-    const uint64_t saved =
-        LaneAddress(w, op->a, static_cast<uint32_t>(std::countr_zero(w.active)));
+    const uint64_t saved = LaneAddress(w, op->a, static_cast<uint32_t>(std::countr_zero(w.active)));
     w.local_stack = static_cast<uint32_t>(std::min<uint64_t>(saved, w.local_stack));
   }
   return op + 1;

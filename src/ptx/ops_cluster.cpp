@@ -170,8 +170,7 @@ bool RemoteShared(Warp& w, const Op* op, const uint64_t* addresses, uint32_t mas
     ++counts.requests;
     MemorySite site;
     RecordPattern(site, addresses, mask);
-    counts.sectors +=
-        PatternSectors(*w.worker, site, addresses[std::countr_zero(mask)], bytes);
+    counts.sectors += PatternSectors(*w.worker, site, addresses[std::countr_zero(mask)], bytes);
     counts.lane_bytes += static_cast<uint64_t>(std::popcount(mask)) * bytes;
   }
   return true;

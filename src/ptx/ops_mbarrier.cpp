@@ -1,8 +1,8 @@
 // mbarrier: phases that end when all arrivals and all expected bytes have come.
 //
 // A test in vain answers false once, so that code which does not repeat it goes wrong in every run;
-// from the second on a try_wait lets the other warps go first, and what is under way for the barrier
-// lands. The state that an arrival returns is (phase << 24 | pending arrivals before it).
+// from the second on a try_wait lets the other warps go first, and what is under way for the
+// barrier lands. The state that an arrival returns is (phase << 24 | pending arrivals before it).
 
 #include <fmt/format.h>
 
@@ -46,9 +46,9 @@ bool Ended(const Warp& w, const Op* op, const Mbarrier& barrier, uint64_t state,
 }  // namespace
 
 std::string BarrierText(const Warp& w, const BlockState& owner, const Mbarrier& barrier) {
-  std::string text = fmt::format("the mbarrier at {} of block ({},{},{})",
-                                 SharedName(w, barrier.address), owner.ctaid[0], owner.ctaid[1],
-                                 owner.ctaid[2]);
+  std::string text =
+      fmt::format("the mbarrier at {} of block ({},{},{})", SharedName(w, barrier.address),
+                  owner.ctaid[0], owner.ctaid[1], owner.ctaid[2]);
   const int32_t line = w.worker->launch->program->instructions[barrier.instruction].source_line;
   if (line > 0) {
     text += fmt::format(" (initialised at line {})", line);
@@ -109,9 +109,9 @@ const Op* MbarrierInit(Warp& w, const Op* op) {
     }
     const auto count = int64_t{RegisterAt<uint32_t>(w, op->b)[l]};
     if (count < 1 || count > kMaxArrivals) {
-      return Misuse(w, op, l,
-                    fmt::format("mbarrier.init for {} arrivals, outside 1 .. {}", count,
-                                kMaxArrivals));
+      return Misuse(
+          w, op, l,
+          fmt::format("mbarrier.init for {} arrivals, outside 1 .. {}", count, kMaxArrivals));
     }
     BlockAsync& async = *w.block->async;
     if (Mbarrier* old = async.Find(place.offset); old != nullptr) {
@@ -129,7 +129,8 @@ const Op* MbarrierInit(Warp& w, const Op* op) {
       MarkBarrier(*w.block, place.offset, true);
     }
     if (!w.block->shared_initialised.empty()) {
-      SetBits(w.block->shared_initialised.data(), place.offset, place.offset + kBarrierBytes, false);
+      SetBits(w.block->shared_initialised.data(), place.offset, place.offset + kBarrierBytes,
+              false);
     }
     Mbarrier barrier;
     barrier.address = place.offset;
@@ -178,8 +179,8 @@ const Op* MbarrierArrive(Warp& w, const Op* op) {
     if (count < 1 || count > barrier->pending) {
       return Misuse(w, op, l,
                     fmt::format("{} arrivals at {}, whose phase {} lacks {} of {}", count,
-                                BarrierText(w, *owner, *barrier), barrier->phase,
-                                barrier->pending, barrier->expected));
+                                BarrierText(w, *owner, *barrier), barrier->phase, barrier->pending,
+                                barrier->expected));
     }
     if (op->d != 0) {
       RegisterAt<uint64_t>(w, op->d)[l] = StateOf(*barrier);
@@ -211,10 +212,10 @@ const Op* MbarrierBytes(Warp& w, const Op* op) {
     const int64_t bytes = RegisterAt<uint32_t>(w, op->b)[l];
     barrier->bytes += op->aux == 0 ? bytes : -bytes;
     if (barrier->bytes > kMaxArrivals || barrier->bytes < -kMaxArrivals) {
-      return Misuse(w, op, l,
-                    fmt::format("{} expects {} bytes, outside -{} .. {}",
-                                BarrierText(w, *owner, *barrier), barrier->bytes, kMaxArrivals,
-                                kMaxArrivals));
+      return Misuse(
+          w, op, l,
+          fmt::format("{} expects {} bytes, outside -{} .. {}", BarrierText(w, *owner, *barrier),
+                      barrier->bytes, kMaxArrivals, kMaxArrivals));
     }
     if (op->aux != 0) {
       CompletePhase(*w.worker, *barrier);

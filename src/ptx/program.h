@@ -198,14 +198,14 @@ class Program {
   uint32_t memory_sites = 0;
   bool shared_strong =
       false;  // shared atomics or volatile accesses occur: the race check keeps a third tag
-  uint32_t shared_granule = 4;           // bytes of the narrowest shared access, at most 4
-  bool multi_space = false;              // generic accesses occur
+  uint32_t shared_granule = 4;  // bytes of the narrowest shared access, at most 4
+  bool multi_space = false;     // generic accesses occur
   // The order in which blocks reach global atomics can show in the results: floating-point sums,
   // exchanges, and atomics whose old value is used.
   bool block_order_shows = false;
-  bool uses_async = false;     // copies, mbarriers or clusters: blocks have a BlockAsync
+  bool uses_async = false;      // copies, mbarriers or clusters: blocks have a BlockAsync
   bool uses_workspace = false;  // grid-wide synchronisation: reads where its workspace is
-  bool allocates = false;      // malloc or free on the device
+  bool allocates = false;       // malloc or free on the device
   std::vector<BulkSite> bulk_sites;
   std::vector<IndirectSite> indirect_sites;
   // By index into Module::functions: the index here, of those that can be called through a pointer;

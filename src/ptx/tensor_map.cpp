@@ -57,8 +57,8 @@ bool IsFloat(TensorType type) {
 }
 
 uint32_t SpanOf(TensorSwizzle swizzle) {
-  return swizzle == TensorSwizzle::k32   ? 32
-         : swizzle == TensorSwizzle::k64 ? 64
+  return swizzle == TensorSwizzle::k32    ? 32
+         : swizzle == TensorSwizzle::k64  ? 64
          : swizzle == TensorSwizzle::k128 ? 128
                                           : 0;
 }

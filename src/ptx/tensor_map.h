@@ -54,9 +54,9 @@ struct TensorMap {
   uint32_t rank = 1;
   uint64_t address = 0;
   // [0]: of the innermost dimension, whose elements are adjacent.
-  std::array<uint64_t, kMaxTensorRank> dimensions{1, 1, 1, 1, 1};      // elements
-  std::array<uint64_t, kMaxTensorRank> strides{0, 0, 0, 0, 0};         // bytes; [0] unused
-  std::array<uint32_t, kMaxTensorRank> box{1, 1, 1, 1, 1};             // elements
+  std::array<uint64_t, kMaxTensorRank> dimensions{1, 1, 1, 1, 1};  // elements
+  std::array<uint64_t, kMaxTensorRank> strides{0, 0, 0, 0, 0};     // bytes; [0] unused
+  std::array<uint32_t, kMaxTensorRank> box{1, 1, 1, 1, 1};         // elements
   std::array<uint32_t, kMaxTensorRank> element_strides{1, 1, 1, 1, 1};
   uint32_t interleave = 0;  // only 0, none
   TensorSwizzle swizzle = TensorSwizzle::kNone;

@@ -15,7 +15,7 @@ struct TextureRun {
   std::vector<std::array<uint32_t, 4>> values;
 };
 
-TextureRun Run(const std::string& body, DeviceMemory& memory, uint64_t handle,
+TextureRun RunTexture(const std::string& body, DeviceMemory& memory, uint64_t handle,
                const std::vector<std::array<float, 3>>& places) {
   const std::string prologue =
       "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nld.param.u64 %rd9, [p2];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 "
@@ -74,7 +74,7 @@ TEST(Textures, PointSamplesAndAddressModes) {
                                                     {7, 1.5f, 0}, {1, -3, 0},          {1, 9, 0}};
   DeviceMemory memory;
   Texture texture = PlaneTexture(memory);
-  const TextureRun clamped = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun clamped = RunTexture(kRead2d, memory, Add(memory, texture), places);
   ASSERT_TRUE(clamped.outcome.clean()) << clamped.outcome.message;
   const float want[] = {0, 24, 12, 10, 14, 1, 21};
   for (size_t i = 0; i < places.size(); ++i) {
@@ -83,7 +83,7 @@ TEST(Textures, PointSamplesAndAddressModes) {
   }
   EXPECT_EQ(clamped.outcome.counters.global_load.requests, 4u);  // the three coordinates, and the texture
   texture.address_mode.fill(TextureAddressMode::kBorder);
-  const TextureRun bordered = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun bordered = RunTexture(kRead2d, memory, Add(memory, texture), places);
   const float border[] = {0, 24, 12, 0, 0, 0, 0};
   for (size_t i = 0; i < places.size(); ++i) {
     EXPECT_EQ(AsFloat(bordered.values[i][0]), border[i]) << i;
@@ -96,10 +96,10 @@ TEST(Textures, NormalisedCoordinatesWrapAndMirror) {
   texture.normalised_coordinates = true;
   const std::vector<std::array<float, 3>> places = {{0.5f, 0.5f, 0}, {1.1f, 0, 0}, {-0.1f, 0, 0}, {2.5f, -1.5f, 0}};
   texture.address_mode.fill(TextureAddressMode::kWrap);
-  const TextureRun wrapped = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun wrapped = RunTexture(kRead2d, memory, Add(memory, texture), places);
   const float want[] = {12, 0, 4, 12};
   texture.address_mode.fill(TextureAddressMode::kMirror);
-  const TextureRun mirrored = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun mirrored = RunTexture(kRead2d, memory, Add(memory, texture), places);
   const float mirror[] = {12, 4, 0, 12};
   for (size_t i = 0; i < places.size(); ++i) {
     EXPECT_EQ(AsFloat(wrapped.values[i][0]), want[i]) << i;
@@ -116,7 +116,7 @@ TEST(Textures, LinearFilterHasEightBitsOfFraction) {
   for (int i = 0; i < 64; ++i) {
     places.push_back({0.3f + 0.07f * static_cast<float>(i), 0.2f + 0.041f * static_cast<float>(i), 0});
   }
-  const TextureRun run = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun run = RunTexture(kRead2d, memory, Add(memory, texture), places);
   ASSERT_TRUE(run.outcome.clean()) << run.outcome.message;
   const auto plane = Plane();
   for (size_t i = 0; i < places.size(); ++i) {
@@ -148,21 +148,21 @@ TEST(Textures, FormatsAndNumbers) {
   texture.format = TexelFormat::kU8;
   texture.address = Upload(memory, "bytes", std::vector<uint8_t>{0, 1, 128, 255, 10, 20, 30, 40});
   const std::string integers = "tex.2d.v4.u32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2}];";
-  const TextureRun raw = Run(integers, memory, Add(memory, texture), places);
+  const TextureRun raw = RunTexture(integers, memory, Add(memory, texture), places);
   EXPECT_EQ(raw.values[0], (std::array<uint32_t, 4>{0, 1, 128, 255}));
   EXPECT_EQ(raw.values[1], (std::array<uint32_t, 4>{10, 20, 30, 40}));
   texture.read_as_float = true;
-  const TextureRun numbers = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun numbers = RunTexture(kRead2d, memory, Add(memory, texture), places);
   EXPECT_EQ(AsFloat(numbers.values[0][3]), 1.0f);
   EXPECT_EQ(AsFloat(numbers.values[0][2]), 128.0f / 255);
   texture.format = TexelFormat::kS8;
-  const TextureRun negative = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun negative = RunTexture(kRead2d, memory, Add(memory, texture), places);
   EXPECT_EQ(AsFloat(negative.values[0][2]), -1.0f);  // -128 as well as -127
   texture.read_as_float = false;
   texture.format = TexelFormat::kF16;
   texture.channels = 2;
   texture.address = Upload(memory, "halves", std::vector<uint16_t>{0x3c00, 0xc000, 0x0001, 0x7bff});
-  const TextureRun halves = Run(kRead2d, memory, Add(memory, texture), places);
+  const TextureRun halves = RunTexture(kRead2d, memory, Add(memory, texture), places);
   EXPECT_EQ(AsFloat(halves.values[0][0]), 1.0f);
   EXPECT_EQ(AsFloat(halves.values[0][1]), -2.0f);
   EXPECT_EQ(AsFloat(halves.values[1][0]), 0x1p-24f);
@@ -179,14 +179,14 @@ TEST(Textures, OneAndThreeDimensionsGatherAndPlainMemory) {
   texture.address = Upload(memory, "cube", cube);
   texture.dimensions = 3;
   texture.width = texture.height = texture.depth = 3;
-  const TextureRun point = Run("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
+  const TextureRun point = RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
                                Add(memory, texture), {{1.5f, 2.5f, 0.5f}});
   EXPECT_EQ(AsFloat(point.values[0][0]), 7.0f);
   texture.linear_filter = true;
-  const TextureRun middle = Run("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
+  const TextureRun middle = RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
                                 Add(memory, texture), {{1, 1, 1}});
   EXPECT_EQ(AsFloat(middle.values[0][0]), 6.5f);  // the mean of eight corners
-  const TextureRun gathered = Run("tld4.r.2d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2}];", memory,
+  const TextureRun gathered = RunTexture("tld4.r.2d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2}];", memory,
                                   Add(memory, PlaneTexture(memory)), {{2, 1, 0}});
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(AsFloat(gathered.values[0][i]), (std::array<float, 4>{11, 12, 2, 1})[i]);
@@ -195,7 +195,7 @@ TEST(Textures, OneAndThreeDimensionsGatherAndPlainMemory) {
   plain.address = texture.address;
   plain.width = 27;
   plain.linear_memory = true;
-  const TextureRun fetched = Run("tex.1d.v4.f32.s32 {%r10, %r11, %r12, %r13}, [%rd9, {%r1}];", memory,
+  const TextureRun fetched = RunTexture("tex.1d.v4.f32.s32 {%r10, %r11, %r12, %r13}, [%rd9, {%r1}];", memory,
                                  Add(memory, plain), {{26, 0, 0}, {27, 0, 0}, {-1, 0, 0}});
   EXPECT_EQ(AsFloat(fetched.values[0][0]), 26.0f);
   EXPECT_EQ(fetched.values[1][0], 0u);
@@ -221,12 +221,12 @@ TEST(Surfaces, LoadsStoresAndWhatIsOutside) {
   const TextureRun trap = load("trap");
   ASSERT_EQ(trap.outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(trap.outcome.findings[0].kind, "out of bounds");
-  const TextureRun stored = Run("shl.b32 %r5, %r1, 2;\nsust.b.2d.b32.trap [%rd9, {%r5, %r2}], {%r4};", memory, handle,
+  const TextureRun stored = RunTexture("shl.b32 %r5, %r1, 2;\nsust.b.2d.b32.trap [%rd9, {%r5, %r2}], {%r4};", memory, handle,
                                 {{0, 1, 0}, {4, 2, 0}});
   ASSERT_TRUE(stored.outcome.clean()) << stored.outcome.message;
   EXPECT_EQ(Download<uint32_t>(memory, surface.address)[5], 0u);
   EXPECT_EQ(Download<uint32_t>(memory, surface.address)[14], 1u);
-  const TextureRun odd = Run("suld.b.2d.b32.trap {%r10}, [%rd9, {%r1, %r2}];", memory, handle, {{2, 0, 0}});
+  const TextureRun odd = RunTexture("suld.b.2d.b32.trap {%r10}, [%rd9, {%r1, %r2}];", memory, handle, {{2, 0, 0}});
   ASSERT_EQ(odd.outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(odd.outcome.findings[0].kind, "misaligned");
 }
@@ -235,14 +235,14 @@ TEST(Textures, MistakesAreFound) {
   DeviceMemory memory;
   Texture texture = PlaneTexture(memory);
   const uint64_t handle = Add(memory, texture);
-  const TextureRun wrong = Run(kRead2d, memory, 5, {{0, 0, 0}});
+  const TextureRun wrong = RunTexture(kRead2d, memory, 5, {{0, 0, 0}});
   ASSERT_EQ(wrong.outcome.status, LaunchStatus::kFault);
   EXPECT_NE(wrong.outcome.findings[0].detail.find("no texture object"), std::string::npos);
-  const TextureRun line = Run("tex.1d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1}];", memory, handle, {{0, 0, 0}});
+  const TextureRun line = RunTexture("tex.1d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1}];", memory, handle, {{0, 0, 0}});
   ASSERT_EQ(line.outcome.status, LaunchStatus::kFault);
   EXPECT_NE(line.outcome.findings[0].detail.find("2 dimensions is used as one of 1"), std::string::npos);
   memory.MarkUninitialised(texture.address);
-  const TextureRun unwritten = Run(kRead2d, memory, handle, {{0, 0, 0}});
+  const TextureRun unwritten = RunTexture(kRead2d, memory, handle, {{0, 0, 0}});
   ASSERT_EQ(unwritten.outcome.findings.size(), 1u);
   EXPECT_EQ(unwritten.outcome.findings[0].kind, "uninitialised");
   texture.height = 4;
