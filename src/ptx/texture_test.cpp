@@ -1,32 +1,39 @@
-// Textures and surfaces against formulas of the CUDA C++ Programming Guide ("Texture Fetching"), written apart.
+// Textures and surfaces against formulas of the CUDA C++ Programming Guide ("Texture Fetching"),
+// written apart.
+
+#include "ptx/texture.h"
 
 #include <cmath>
 
 #include "ptx/test_support.h"
-#include "ptx/texture.h"
 
 namespace optiml::ptx {
 namespace {
 
-// Runs `body` for each place with its coordinates in %f1 %f2 %f3 (floats) and %r1 %r2 %r3 (the same, truncated),
-// the handle in %rd9; the results are %r10 to %r13.
+// Runs `body` for each place with its coordinates in %f1 %f2 %f3 (floats) and %r1 %r2 %r3 (the
+// same, truncated), the handle in %rd9; the results are %r10 to %r13.
 struct TextureRun {
   LaunchOutcome outcome;
   std::vector<std::array<uint32_t, 4>> values;
 };
 
 TextureRun RunTexture(const std::string& body, DeviceMemory& memory, uint64_t handle,
-               const std::vector<std::array<float, 3>>& places) {
+                      const std::vector<std::array<float, 3>>& places) {
   const std::string prologue =
-      "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nld.param.u64 %rd9, [p2];\nmov.u32 %r4, %tid.x;\nmul.wide.u32 "
-      "%rd3, %r4, 12;\nadd.u64 %rd3, %rd3, %rd1;\nmul.wide.u32 %rd4, %r4, 16;\nadd.u64 %rd4, %rd4, %rd2;\nld.global.f32 "
-      "%f1, [%rd3];\nld.global.f32 %f2, [%rd3+4];\nld.global.f32 %f3, [%rd3+8];\ncvt.rzi.s32.f32 %r1, %f1;\n"
-      "cvt.rzi.s32.f32 %r2, %f2;\ncvt.rzi.s32.f32 %r3, %f3;\nmov.u32 %r10, 0;\nmov.u32 %r11, 0;\nmov.u32 %r12, 0;\nmov.u32 "
+      "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\nld.param.u64 %rd9, [p2];\nmov.u32 %r4, "
+      "%tid.x;\nmul.wide.u32 "
+      "%rd3, %r4, 12;\nadd.u64 %rd3, %rd3, %rd1;\nmul.wide.u32 %rd4, %r4, 16;\nadd.u64 %rd4, %rd4, "
+      "%rd2;\nld.global.f32 "
+      "%f1, [%rd3];\nld.global.f32 %f2, [%rd3+4];\nld.global.f32 %f3, [%rd3+8];\ncvt.rzi.s32.f32 "
+      "%r1, %f1;\n"
+      "cvt.rzi.s32.f32 %r2, %f2;\ncvt.rzi.s32.f32 %r3, %f3;\nmov.u32 %r10, 0;\nmov.u32 %r11, "
+      "0;\nmov.u32 %r12, 0;\nmov.u32 "
       "%r13, 0;\n";
-  const Module module =
-      MustParse(KernelText(prologue + body + "\nst.global.v4.u32 [%rd4], {%r10, %r11, %r12, %r13};\n", 3));
+  const Module module = MustParse(
+      KernelText(prologue + body + "\nst.global.v4.u32 [%rd4], {%r10, %r11, %r12, %r13};\n", 3));
   const uint64_t in = Upload(memory, "places", places);
-  const uint64_t out = Upload(memory, "values", std::vector<std::array<uint32_t, 4>>(places.size()));
+  const uint64_t out =
+      Upload(memory, "values", std::vector<std::array<uint32_t, 4>>(places.size()));
   LaunchRequest request = Request(module, "k", {1}, {static_cast<uint32_t>(places.size())},
                                   {Argument(in), Argument(out), Argument(handle)});
   request.checks.initialisation = true;
@@ -70,8 +77,9 @@ uint64_t Add(DeviceMemory& memory, const Texture& texture) {
 }
 
 TEST(Textures, PointSamplesAndAddressModes) {
-  const std::vector<std::array<float, 3>> places = {{0, 0, 0},     {4.999f, 2.999f, 0}, {2.5f, 1, 0}, {-0.5f, 1.5f, 0},
-                                                    {7, 1.5f, 0}, {1, -3, 0},          {1, 9, 0}};
+  const std::vector<std::array<float, 3>> places = {
+      {0, 0, 0},    {4.999f, 2.999f, 0}, {2.5f, 1, 0}, {-0.5f, 1.5f, 0},
+      {7, 1.5f, 0}, {1, -3, 0},          {1, 9, 0}};
   DeviceMemory memory;
   Texture texture = PlaneTexture(memory);
   const TextureRun clamped = RunTexture(kRead2d, memory, Add(memory, texture), places);
@@ -81,7 +89,8 @@ TEST(Textures, PointSamplesAndAddressModes) {
     EXPECT_EQ(AsFloat(clamped.values[i][0]), want[i]) << i;
     EXPECT_EQ(clamped.values[i][1], 0u);  // channels that the texture lacks
   }
-  EXPECT_EQ(clamped.outcome.counters.global_load.requests, 4u);  // the three coordinates, and the texture
+  EXPECT_EQ(clamped.outcome.counters.global_load.requests,
+            4u);  // the three coordinates, and the texture
   texture.address_mode.fill(TextureAddressMode::kBorder);
   const TextureRun bordered = RunTexture(kRead2d, memory, Add(memory, texture), places);
   const float border[] = {0, 24, 12, 0, 0, 0, 0};
@@ -94,7 +103,8 @@ TEST(Textures, NormalisedCoordinatesWrapAndMirror) {
   DeviceMemory memory;
   Texture texture = PlaneTexture(memory);
   texture.normalised_coordinates = true;
-  const std::vector<std::array<float, 3>> places = {{0.5f, 0.5f, 0}, {1.1f, 0, 0}, {-0.1f, 0, 0}, {2.5f, -1.5f, 0}};
+  const std::vector<std::array<float, 3>> places = {
+      {0.5f, 0.5f, 0}, {1.1f, 0, 0}, {-0.1f, 0, 0}, {2.5f, -1.5f, 0}};
   texture.address_mode.fill(TextureAddressMode::kWrap);
   const TextureRun wrapped = RunTexture(kRead2d, memory, Add(memory, texture), places);
   const float want[] = {12, 0, 4, 12};
@@ -114,7 +124,8 @@ TEST(Textures, LinearFilterHasEightBitsOfFraction) {
   texture.linear_filter = true;
   std::vector<std::array<float, 3>> places;
   for (int i = 0; i < 64; ++i) {
-    places.push_back({0.3f + 0.07f * static_cast<float>(i), 0.2f + 0.041f * static_cast<float>(i), 0});
+    places.push_back(
+        {0.3f + 0.07f * static_cast<float>(i), 0.2f + 0.041f * static_cast<float>(i), 0});
   }
   const TextureRun run = RunTexture(kRead2d, memory, Add(memory, texture), places);
   ASSERT_TRUE(run.outcome.clean()) << run.outcome.message;
@@ -123,16 +134,19 @@ TEST(Textures, LinearFilterHasEightBitsOfFraction) {
     double fraction[2];
     int texel[2];
     for (int d = 0; d < 2; ++d) {
-      const double place = std::round((static_cast<double>(places[i][static_cast<size_t>(d)]) - 0.5) * 256) / 256;
+      const double place =
+          std::round((static_cast<double>(places[i][static_cast<size_t>(d)]) - 0.5) * 256) / 256;
       texel[d] = static_cast<int>(std::floor(place));
       fraction[d] = place - texel[d];
     }
     const auto at = [&](int x, int y) {
-      return static_cast<double>(plane[static_cast<size_t>(std::clamp(texel[1] + y, 0, 2) * 5 + std::clamp(texel[0] + x, 0, 4))]);
+      return static_cast<double>(plane[static_cast<size_t>(std::clamp(texel[1] + y, 0, 2) * 5 +
+                                                           std::clamp(texel[0] + x, 0, 4))]);
     };
     const double corner = std::floor(fraction[0] * fraction[1] * 256 + 0.5) / 256;
-    const double want = (1 - fraction[0] - fraction[1] + corner) * at(0, 0) + (fraction[0] - corner) * at(1, 0) +
-                        (fraction[1] - corner) * at(0, 1) + corner * at(1, 1);
+    const double want = (1 - fraction[0] - fraction[1] + corner) * at(0, 0) +
+                        (fraction[0] - corner) * at(1, 0) + (fraction[1] - corner) * at(0, 1) +
+                        corner * at(1, 1);
     ASSERT_FLOAT_EQ(AsFloat(run.values[i][0]), static_cast<float>(want)) << i;
   }
 }
@@ -179,15 +193,18 @@ TEST(Textures, OneAndThreeDimensionsGatherAndPlainMemory) {
   texture.address = Upload(memory, "cube", cube);
   texture.dimensions = 3;
   texture.width = texture.height = texture.depth = 3;
-  const TextureRun point = RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
-                               Add(memory, texture), {{1.5f, 2.5f, 0.5f}});
+  const TextureRun point =
+      RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];",
+                 memory, Add(memory, texture), {{1.5f, 2.5f, 0.5f}});
   EXPECT_EQ(AsFloat(point.values[0][0]), 7.0f);
   texture.linear_filter = true;
-  const TextureRun middle = RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];", memory,
-                                Add(memory, texture), {{1, 1, 1}});
+  const TextureRun middle =
+      RunTexture("tex.3d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2, %f3, %f3}];",
+                 memory, Add(memory, texture), {{1, 1, 1}});
   EXPECT_EQ(AsFloat(middle.values[0][0]), 6.5f);  // the mean of eight corners
-  const TextureRun gathered = RunTexture("tld4.r.2d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2}];", memory,
-                                  Add(memory, PlaneTexture(memory)), {{2, 1, 0}});
+  const TextureRun gathered =
+      RunTexture("tld4.r.2d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1, %f2}];", memory,
+                 Add(memory, PlaneTexture(memory)), {{2, 1, 0}});
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(AsFloat(gathered.values[0][i]), (std::array<float, 4>{11, 12, 2, 1})[i]);
   }
@@ -195,8 +212,9 @@ TEST(Textures, OneAndThreeDimensionsGatherAndPlainMemory) {
   plain.address = texture.address;
   plain.width = 27;
   plain.linear_memory = true;
-  const TextureRun fetched = RunTexture("tex.1d.v4.f32.s32 {%r10, %r11, %r12, %r13}, [%rd9, {%r1}];", memory,
-                                 Add(memory, plain), {{26, 0, 0}, {27, 0, 0}, {-1, 0, 0}});
+  const TextureRun fetched =
+      RunTexture("tex.1d.v4.f32.s32 {%r10, %r11, %r12, %r13}, [%rd9, {%r1}];", memory,
+                 Add(memory, plain), {{26, 0, 0}, {27, 0, 0}, {-1, 0, 0}});
   EXPECT_EQ(AsFloat(fetched.values[0][0]), 26.0f);
   EXPECT_EQ(fetched.values[1][0], 0u);
   EXPECT_EQ(fetched.values[2][0], 0u);
@@ -208,8 +226,10 @@ TEST(Surfaces, LoadsStoresAndWhatIsOutside) {
   surface.surface = true;
   const uint64_t handle = Add(memory, surface);
   const auto load = [&](const char* outside) {
-    return Run(fmt::format("shl.b32 %r5, %r1, 2;\nsuld.b.2d.b32.{} {{%r10}}, [%rd9, {{%r5, %r2}}];", outside), memory,
-               handle, {{3, 2, 0}, {5, 1, 0}, {2, -4, 0}});
+    return RunTexture(
+        fmt::format("shl.b32 %r5, %r1, 2;\nsuld.b.2d.b32.{} {{%r10}}, [%rd9, {{%r5, %r2}}];",
+                    outside),
+        memory, handle, {{3, 2, 0}, {5, 1, 0}, {2, -4, 0}});
   };
   const TextureRun zero = load("zero");
   EXPECT_EQ(AsFloat(zero.values[0][0]), 23.0f);
@@ -221,12 +241,14 @@ TEST(Surfaces, LoadsStoresAndWhatIsOutside) {
   const TextureRun trap = load("trap");
   ASSERT_EQ(trap.outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(trap.outcome.findings[0].kind, "out of bounds");
-  const TextureRun stored = RunTexture("shl.b32 %r5, %r1, 2;\nsust.b.2d.b32.trap [%rd9, {%r5, %r2}], {%r4};", memory, handle,
-                                {{0, 1, 0}, {4, 2, 0}});
+  const TextureRun stored =
+      RunTexture("shl.b32 %r5, %r1, 2;\nsust.b.2d.b32.trap [%rd9, {%r5, %r2}], {%r4};", memory,
+                 handle, {{0, 1, 0}, {4, 2, 0}});
   ASSERT_TRUE(stored.outcome.clean()) << stored.outcome.message;
   EXPECT_EQ(Download<uint32_t>(memory, surface.address)[5], 0u);
   EXPECT_EQ(Download<uint32_t>(memory, surface.address)[14], 1u);
-  const TextureRun odd = RunTexture("suld.b.2d.b32.trap {%r10}, [%rd9, {%r1, %r2}];", memory, handle, {{2, 0, 0}});
+  const TextureRun odd =
+      RunTexture("suld.b.2d.b32.trap {%r10}, [%rd9, {%r1, %r2}];", memory, handle, {{2, 0, 0}});
   ASSERT_EQ(odd.outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(odd.outcome.findings[0].kind, "misaligned");
 }
@@ -238,9 +260,11 @@ TEST(Textures, MistakesAreFound) {
   const TextureRun wrong = RunTexture(kRead2d, memory, 5, {{0, 0, 0}});
   ASSERT_EQ(wrong.outcome.status, LaunchStatus::kFault);
   EXPECT_NE(wrong.outcome.findings[0].detail.find("no texture object"), std::string::npos);
-  const TextureRun line = RunTexture("tex.1d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1}];", memory, handle, {{0, 0, 0}});
+  const TextureRun line = RunTexture("tex.1d.v4.f32.f32 {%r10, %r11, %r12, %r13}, [%rd9, {%f1}];",
+                                     memory, handle, {{0, 0, 0}});
   ASSERT_EQ(line.outcome.status, LaunchStatus::kFault);
-  EXPECT_NE(line.outcome.findings[0].detail.find("2 dimensions is used as one of 1"), std::string::npos);
+  EXPECT_NE(line.outcome.findings[0].detail.find("2 dimensions is used as one of 1"),
+            std::string::npos);
   memory.MarkUninitialised(texture.address);
   const TextureRun unwritten = RunTexture(kRead2d, memory, handle, {{0, 0, 0}});
   ASSERT_EQ(unwritten.outcome.findings.size(), 1u);
