@@ -66,6 +66,9 @@ struct Type {
   // kStruct, when complete and plain data, in order. Empty in a struct that is only pointed to from
   // within itself.
   std::vector<Field> fields;
+  // A class whose objects do something by themselves: a destructor, copies, virtual functions or
+  // bases of its own.
+  bool is_active = false;
   std::string text;  // as CUDA C++ spells it after typedefs were resolved: "const float *"
 };
 
@@ -215,12 +218,20 @@ struct Function {
   std::vector<int> cluster_dims;  // __cluster_dims__: 1 to 3 values; empty without
 };
 
+// What happens although no statement says so: a function that runs when the program starts, a name
+// that the linker knows as another one.
+struct HiddenEffect {
+  std::string what;  // "function \"init\" runs when the program starts"
+  int line = 0;
+};
+
 struct SourceUnit {
   std::string path;
   std::string text;
   std::vector<Variable> variables;
   std::vector<Function>
       functions;  // of the file itself, with every template instance that something in it uses
+  std::vector<HiddenEffect> hidden_effects;  // of the file's declarations, in order
   // The text that NVRTC gets: `text` with host-only functions blanked (newlines kept, so that lines
   // stay true).
   std::string device_text;

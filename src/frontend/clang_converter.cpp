@@ -76,6 +76,7 @@ void Converter::CollectDeclarations(const clang::DeclContext* declarations) {
     if (!IsOfUnit(decl)) {
       continue;
     }
+    NoteHiddenEffects(decl);
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(decl)) {
       CollectFunction(function);
     } else if (const auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(decl)) {
@@ -253,6 +254,9 @@ int Converter::VariableId(const clang::VarDecl* variable) {
   unit_.variables.emplace_back();
   if (const clang::VarDecl* definition = variable->getDefinition()) {
     variable = definition;
+  }
+  if (!variable->isFileVarDecl()) {
+    NoteHiddenEffects(variable);
   }
   ast::Variable made;
   made.id = id;

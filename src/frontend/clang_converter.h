@@ -75,6 +75,10 @@ class Converter {
   MutableStmt NewStmt(ast::StmtKind kind, const clang::Stmt* stmt);
   ast::StmtPtr Finish(MutableStmt stmt) const;
 
+  // clang_hidden.cpp
+  void NoteHiddenEffects(const clang::Decl* decl);
+  static bool IsActive(const clang::CXXRecordDecl* record);
+
   // clang_converter.cpp
   void CollectDeclarations(const clang::DeclContext* context);
   void CollectFunction(const clang::FunctionDecl* function);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "frontend/clang_converter.h"
 #include "frontend/clang_headers.h"
+#include "frontend/clang_identity.h"
 #include "frontend/clang_prelude_pch.h"
 #include "frontend/frontend.h"
 
@@ -82,10 +83,28 @@ class ConvertingConsumer : public clang::ASTConsumer {
 
 class ConvertAction : public clang::ASTFrontendAction {
  public:
-  ConvertAction(ast::SourceUnit& unit, const Collector& collector)
-      : unit_(unit), collector_(collector) {}
+  // `tokens`: where the file's own tokens are written down; may be null.
+  ConvertAction(ast::SourceUnit& unit, const Collector& collector,
+                std::vector<frontend::MainToken>* tokens)
+      : unit_(unit), collector_(collector), tokens_(tokens) {}
 
  protected:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    if (tokens_ != nullptr) {
+      clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+      preprocessor.setTokenWatcher([this, &preprocessor](const clang::Token& token) {
+        if (token.isAnnotation() || token.is(clang::tok::eof)) {
+          return;
+        }
+        const clang::SourceManager& sources = preprocessor.getSourceManager();
+        const clang::SourceLocation at = sources.getExpansionLoc(token.getLocation());
+        if (sources.getFileID(at) == sources.getMainFileID()) {
+          tokens_->push_back({sources.getFileOffset(at), preprocessor.getSpelling(token)});
+        }
+      });
+    }
+    return true;
+  }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
                                                         llvm::StringRef) override {
     return std::make_unique<ConvertingConsumer>(unit_, collector_);
@@ -94,6 +113,7 @@ class ConvertAction : public clang::ASTFrontendAction {
  private:
   ast::SourceUnit& unit_;
   const Collector& collector_;
+  std::vector<frontend::MainToken>* tokens_;
 };
 
 // Device side of an sm_90 compile: host functions are parsed and checked too, and asm constraints
@@ -155,11 +175,12 @@ void RunOnLargeStack(const std::function<void()>& work) {
 struct ParseAttempt {
   ast::SourceUnit unit;
   std::vector<Diagnostic> errors;
+  std::vector<frontend::MainToken> tokens;
 };
 
 Result<ParseAttempt> RunClang(const KernelSource& source, std::vector<std::string> arguments,
                               llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
-                              bool tolerate_shared_init) {
+                              bool tolerate_shared_init, bool with_tokens) {
   ParseAttempt attempt;
   attempt.unit.path = source.path();
   attempt.unit.text = source.text();
@@ -183,13 +204,13 @@ Result<ParseAttempt> RunClang(const KernelSource& source, std::vector<std::strin
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   compiler.createFileManager(std::move(files));
   compiler.setVerboseOutputStream(std::make_unique<llvm::raw_null_ostream>());
-  ConvertAction action(attempt.unit, collector);
+  ConvertAction action(attempt.unit, collector, with_tokens ? &attempt.tokens : nullptr);
   compiler.ExecuteAction(action);
   attempt.errors = std::move(collector.errors);
   return attempt;
 }
 
-Result<ParseAttempt> ParseWithPrelude(const KernelSource& source) {
+Result<ParseAttempt> ParseWithPrelude(const KernelSource& source, bool with_tokens) {
   std::vector<std::string> arguments = CommonArguments();
   arguments.insert(arguments.end(), {"-nostdsysteminc", "-internal-isystem", kPreludeRoot});
   const bool with_half = source.text().find("cuda_fp16.h") != std::string::npos ||
@@ -201,7 +222,8 @@ Result<ParseAttempt> ParseWithPrelude(const KernelSource& source) {
     arguments.insert(arguments.end(), {"-include-pch", frontend::kPreludePchPath});
   }
   return RunClang(source, std::move(arguments),
-                  frontend::MakePreludeFileSystem(kSourcePath, source.text(), pch), false);
+                  frontend::MakePreludeFileSystem(kSourcePath, source.text(), pch), false,
+                  with_tokens);
 }
 
 // The newest of libstdc++'s header directories; empty when there is none.
@@ -222,7 +244,7 @@ std::string FindCxxHeaders() {
 }
 
 Result<ParseAttempt> ParseWithCudaHeaders(const KernelSource& source, const std::string& cuda,
-                                          const std::string& cxx) {
+                                          const std::string& cxx, bool with_tokens) {
   const std::string version = std::filesystem::path(cxx).filename().string();
   const std::string resource = std::string(kResourceRoot) + "/include";
   const std::string machine = "/usr/include/x86_64-linux-gnu";
@@ -252,7 +274,8 @@ Result<ParseAttempt> ParseWithCudaHeaders(const KernelSource& source, const std:
     roots.push_back(real.string());
   }
   return RunClang(source, std::move(arguments),
-                  frontend::MakeCudaFileSystem(kSourcePath, source.text(), roots), true);
+                  frontend::MakeCudaFileSystem(kSourcePath, source.text(), roots), true,
+                  with_tokens);
 }
 
 Refusal MakeRefusal(const KernelSource& source, const std::vector<Diagnostic>& errors) {
@@ -271,18 +294,37 @@ Refusal MakeRefusal(const KernelSource& source, const std::vector<Diagnostic>& e
 
 namespace {
 
+// The outcome of a parse that went well, unless the text shows other compilers another program.
+Result<ParseOutcome> Accept(const KernelSource& source, ParseAttempt attempt,
+                            const std::function<Result<ParseAttempt>(const KernelSource&)>& again) {
+  const auto parse = [&](const std::string& text) -> Result<frontend::IdentityAttempt> {
+    OPTIML_ASSIGN(ParseAttempt other, again(KernelSource(text, source.entry(), source.path())));
+    return frontend::IdentityAttempt{std::move(other.unit), std::move(other.tokens),
+                                     !other.errors.empty()};
+  };
+  OPTIML_ASSIGN(const auto refusal, frontend::CompilerDependence(source, parse));
+  if (refusal) {
+    return ParseOutcome(*refusal);
+  }
+  return ParseOutcome(std::move(attempt.unit));
+}
+
 Result<ParseOutcome> ParseOnThisStack(const KernelSource& source, const ParseOptions& options) {
-  OPTIML_ASSIGN(ParseAttempt plain, ParseWithPrelude(source));
+  OPTIML_ASSIGN(ParseAttempt plain, ParseWithPrelude(source, false));
   if (plain.errors.empty()) {
-    return ParseOutcome(std::move(plain.unit));
+    return Accept(source, std::move(plain),
+                  [](const KernelSource& text) { return ParseWithPrelude(text, true); });
   }
   if (!options.cuda_include_directory.empty()) {
     const std::string cxx = FindCxxHeaders();
     if (!cxx.empty()) {
-      OPTIML_ASSIGN(ParseAttempt full,
-                    ParseWithCudaHeaders(source, options.cuda_include_directory, cxx));
+      const auto parse = [&](const KernelSource& text, bool with_tokens) {
+        return ParseWithCudaHeaders(text, options.cuda_include_directory, cxx, with_tokens);
+      };
+      OPTIML_ASSIGN(ParseAttempt full, parse(source, false));
       if (full.errors.empty()) {
-        return ParseOutcome(std::move(full.unit));
+        return Accept(source, std::move(full),
+                      [&](const KernelSource& text) { return parse(text, true); });
       }
       return ParseOutcome(MakeRefusal(source, full.errors));
     }

@@ -192,6 +192,9 @@ void Converter::DescribeRecord(const clang::RecordDecl* record, ast::Type& type)
   }
   type.kind = ast::TypeKind::kStruct;
   type.fields = FieldsOf(record);
+  if (const auto* cxx = llvm::dyn_cast<clang::CXXRecordDecl>(record)) {
+    type.is_active = of_unit && IsActive(cxx->getDefinition());
+  }
 }
 
 std::vector<ast::Field> Converter::FieldsOf(const clang::RecordDecl* record) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,15 +71,31 @@ using PlanOutcome = std::variant<LaunchPlan, Refusal>;
 // Interprets the launcher on its arguments. Buffers of the plan start with one per buffer argument,
 // in order; those that the launcher allocates follow.
 //
-// Every run starts anew: globals and function statics have their initial values. Streams and events
-// are accepted, and everything is taken in the order in which it is issued. Questions about the
-// device are answered for an H200 wherever the plan will run; occupancy is an upper bound that does
-// not know the registers. printf and the like are ignored. Refused, among others: reading device
-// data back, module variables (cudaMemcpyToSymbol), struct arguments that hold pointers, exit,
-// library calls, an empty grid, leaving a buffer in a memset or copy, using a freed buffer.
+// Every run starts anew: globals and function statics have their initial values. Everything is
+// taken in the order in which it is issued; work on other streams is refused where nothing promises
+// that order, or that it ends with the launcher. Questions about the device are answered for an
+// H200 wherever the plan will run; occupancy is an upper bound that does not know the registers.
+// printf and the like are ignored. Refused, among others: reading device data back, module
+// variables (cudaMemcpyToSymbol), struct arguments that hold pointers, exit, library calls, an
+// empty grid, leaving a buffer in a memset or copy, using a freed buffer.
 PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
                            const std::vector<LauncherArgument>& arguments,
                            const PlanLimits& limits = {});
+
+// One call of a launcher and the plan that MakeLaunchPlan made of it.
+struct LauncherCall {
+  const std::vector<LauncherArgument>* arguments = nullptr;
+  const LaunchPlan* plan = nullptr;
+};
+
+// Whether the plans stand for all calls, in whatever order: the launcher is called with each set of
+// arguments twice in one process, and once where addresses, free memory and versions are others,
+// and must do the same work each time. Refused: a launcher that counts its calls, caches by
+// pointer, leaves work to its first call, or looks at its buffers' addresses for more than their
+// alignment. Scratch memory that is kept, and attributes that are set once, are fine.
+std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::string& entry,
+                                     const std::vector<LauncherCall>& calls,
+                                     const PlanLimits& limits = {});
 
 // The arguments of a task's launcher for one row of sizes. Scalars that the checks vary come from
 // `scalars` (by name); where a name is absent the task's fixed value, the size, or the fill's first

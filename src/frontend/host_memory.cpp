@@ -12,14 +12,22 @@ constexpr int kFunctionShift = 4;
 constexpr uint64_t kHostBit = uint64_t{1} << 62;
 constexpr uint64_t kFunctionBit = uint64_t{1} << 61;
 constexpr uint64_t kHandleBit = uint64_t{1} << 60;
+// Where cudaMalloc's addresses lie on Linux: the other surroundings look like a real process.
+constexpr uint64_t kOtherOffset = uint64_t{3} << 40;
+constexpr uint64_t kOtherFirst = 31;  // the first buffer's slot; the next ones lie below
 
 }  // namespace
 
-uint64_t HostMemory::DeviceAddress(int buffer) {
-  return static_cast<uint64_t>(buffer + 1) << kDeviceShift;
+uint64_t HostMemory::DeviceAddress(int buffer) const {
+  const auto index = static_cast<uint64_t>(buffer);
+  if (surroundings_ == Surroundings::kUsual) {
+    return (index + 1) << kDeviceShift;
+  }
+  const uint64_t slot = index < kOtherFirst ? kOtherFirst - index : index + 1;
+  return (slot << kDeviceShift) + kOtherOffset;
 }
 
-std::optional<DevicePointer> HostMemory::AsDevice(uint64_t address) {
+std::optional<DevicePointer> HostMemory::AsDevice(uint64_t address) const {
   if ((address & (kHostBit | kFunctionBit | kHandleBit)) != 0) {
     // Small negative numbers are null plus an offset.
     const auto offset = static_cast<int64_t>(address);
@@ -28,9 +36,17 @@ std::optional<DevicePointer> HostMemory::AsDevice(uint64_t address) {
     }
     return std::nullopt;
   }
-  const uint64_t slot = (address + static_cast<uint64_t>(kDeviceReach)) >> kDeviceShift;
-  const auto offset = static_cast<int64_t>(address - (slot << kDeviceShift));
-  return DevicePointer{static_cast<int>(slot) - 1, offset};
+  if (address < static_cast<uint64_t>(kDeviceReach)) {
+    return DevicePointer{-1, static_cast<int64_t>(address)};
+  }
+  const bool usual = surroundings_ == Surroundings::kUsual;
+  const uint64_t shifted = address - (usual ? 0 : kOtherOffset);
+  const uint64_t slot = (shifted + static_cast<uint64_t>(kDeviceReach)) >> kDeviceShift;
+  const auto offset = static_cast<int64_t>(shifted - (slot << kDeviceShift));
+  if (usual || slot > kOtherFirst) {
+    return DevicePointer{static_cast<int>(slot) - 1, offset};
+  }
+  return DevicePointer{slot == 0 ? -1 : static_cast<int>(kOtherFirst - slot), offset};
 }
 
 uint64_t HostMemory::FunctionAddress(int function) {
@@ -83,6 +99,10 @@ void HostMemory::Free(uint64_t address) {
 void HostMemory::Reset(uint64_t address) {
   HostObject& object = objects_[IndexOf(address)];
   object.states.assign(object.bytes.size(), ByteState::kUnwritten);
+}
+
+const HostObject* HostMemory::At(size_t index) const {
+  return index < objects_.size() && objects_[index].is_alive ? &objects_[index] : nullptr;
 }
 
 HostObject* HostMemory::Find(uint64_t address, uint64_t size) {

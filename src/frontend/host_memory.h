@@ -6,7 +6,8 @@
 // addresses, so that pointer arithmetic, casts to integers and alignment tests work, and so that a
 // launcher can never reach real memory.
 //
-//   device buffer i   (i + 1) << 42, offsets within +-2^41; aligned like cudaMalloc's (256 bytes)
+//   device buffer i   (i + 1) << 42, offsets within +-2^41; aligned like cudaMalloc's (256 bytes).
+//                     In other surroundings: elsewhere, in another order, as aligned
 //   host object i     1 << 62 | i << 34, offsets below 2^33
 //   function i        1 << 61 | i << 4
 //
@@ -23,6 +24,10 @@
 
 namespace optiml::frontend {
 
+// What a launcher can see of where it runs but must not act on: the addresses of its buffers, free
+// memory, versions, whether a stream is still busy. A plan must be the same in both.
+enum class Surroundings { kUsual, kOther };
+
 enum class ByteState : uint8_t { kUnwritten, kPlain, kPointer };
 
 struct HostObject {
@@ -37,10 +42,13 @@ class HostMemory {
   static constexpr int64_t kDeviceReach = int64_t{1} << 41;
   static constexpr uint64_t kMaxHostObject = uint64_t{1} << 33;
 
-  static uint64_t DeviceAddress(int buffer);
+  explicit HostMemory(Surroundings surroundings = Surroundings::kUsual)
+      : surroundings_(surroundings) {}
+
+  uint64_t DeviceAddress(int buffer) const;
   // The buffer and offset that an address means; null pointers and small integers are buffer -1.
   // Empty for addresses of host objects, functions and handles.
-  static std::optional<DevicePointer> AsDevice(uint64_t address);
+  std::optional<DevicePointer> AsDevice(uint64_t address) const;
 
   static uint64_t FunctionAddress(int function);
   static std::optional<int> AsFunction(uint64_t address);
@@ -55,14 +63,17 @@ class HostMemory {
 
   // The object that holds [address, address + size), or null.
   HostObject* Find(uint64_t address, uint64_t size);
+  // The same by number, as IndexOf() gives it; null when it is not alive.
+  const HostObject* At(size_t index) const;
+  size_t size() const { return objects_.size(); }
+  static size_t IndexOf(uint64_t address);
   // Offset of an address in its object.
   static uint64_t OffsetOf(uint64_t address);
 
   uint64_t live_bytes() const { return live_bytes_; }
 
  private:
-  static size_t IndexOf(uint64_t address);
-
+  Surroundings surroundings_;
   std::vector<HostObject> objects_;
   std::vector<size_t> free_;
   uint64_t live_bytes_ = 0;

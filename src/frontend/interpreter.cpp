@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
+
+#include "frontend/side_effects.h"
 
 namespace optiml::frontend {
 
@@ -26,8 +29,9 @@ std::string Quote(std::string text) {
 
 }  // namespace
 
-Interpreter::Interpreter(const ast::SourceUnit& unit, const PlanLimits& limits)
-    : unit_(unit), limits_(limits) {}
+Interpreter::Interpreter(const ast::SourceUnit& unit, const PlanLimits& limits,
+                         Surroundings surroundings)
+    : unit_(unit), limits_(limits), surroundings_(surroundings), memory_(surroundings) {}
 
 void Interpreter::Refuse(const std::string& what) const {
   Refusal refusal;
@@ -52,14 +56,100 @@ Interpreter::Level::Level(Interpreter& interpreter) : interpreter_(interpreter) 
 
 LaunchPlan Interpreter::Run(const ast::Function& launcher,
                             const std::vector<LauncherArgument>& arguments) {
+  plan_.steps.clear();
+  order_.Restart();
+  device_bytes_ = 0;
+  steps_ = 0;
+  launches_ = 0;
   Frame frame;
   frames_.push_back(&frame);
   line_ = launcher.line;
+  InitialiseGlobals();
+  line_ = launcher.line;
   BindLauncherArguments(launcher, arguments);
   Execute(*launcher.body);
+  CheckFinished();
   frames_.pop_back();
+  for (const uint64_t object : frame.owned) {
+    memory_.Free(object);
+  }
   plan_.maker = PlanMaker::kInterpreter;
-  return std::move(plan_);
+  return plan_;
+}
+
+void Interpreter::InitialiseGlobals() {
+  if (has_started_) {
+    return;
+  }
+  has_started_ = true;
+  for (const ast::Variable& variable : unit_.variables) {
+    if (variable.storage == ast::Storage::kHostGlobal && variable.init != nullptr &&
+        ChangesSomething(*variable.init)) {
+      line_ = variable.line;
+      GlobalAddress(variable);
+    }
+  }
+}
+
+void Interpreter::CheckPassive(const ast::Type& type) const {
+  if (type.is_active && !type.is_reference) {
+    Refuse(
+        fmt::format("launcher uses an object of {}, whose destructor, copies or virtual functions "
+                    "cannot be traced",
+                    type.text));
+  }
+}
+
+Interpreter::Lasting Interpreter::Remember() const {
+  Lasting lasting;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    if (const HostObject* object = memory_.At(i)) {
+      lasting.objects[i] = *object;
+    }
+  }
+  return lasting;
+}
+
+std::string Interpreter::Changed(const Lasting& before) const {
+  const auto own_buffer = [&](const HostObject& object, size_t at) {
+    uint64_t address = 0;
+    std::memcpy(&address, object.bytes.data() + at, sizeof(address));
+    const auto pointer = memory_.AsDevice(address);
+    return pointer && pointer->buffer >= 0 && pointer->offset_bytes == 0 &&
+           static_cast<size_t>(pointer->buffer) < plan_.buffers.size() &&
+           plan_.buffers[static_cast<size_t>(pointer->buffer)].argument < 0;
+  };
+  const auto same = [&](const HostObject& a, const HostObject& b) {
+    if (a.states != b.states) {
+      return false;
+    }
+    for (size_t i = 0; i < a.bytes.size(); ++i) {
+      if (a.bytes[i] == b.bytes[i]) {
+        continue;
+      }
+      // Pointers are aligned.
+      const size_t start = i / 8 * 8;
+      if (a.states[i] != ByteState::kPointer || start + 8 > a.bytes.size() ||
+          !own_buffer(a, start) || !own_buffer(b, start)) {
+        return false;
+      }
+      i = start + 7;
+    }
+    return true;
+  };
+  for (const auto& [index, object] : before.objects) {
+    const HostObject* now = memory_.At(index);
+    if (now != nullptr && same(object, *now)) {
+      continue;
+    }
+    for (const auto& [id, address] : globals_) {
+      if (HostMemory::IsHost(address) && HostMemory::IndexOf(address) == index) {
+        return fmt::format("\"{}\"", unit_.variables[static_cast<size_t>(id)].name);
+      }
+    }
+    return "host memory that outlives the call";
+  }
+  return "";
 }
 
 void Interpreter::BindLauncherArguments(const ast::Function& launcher,
@@ -92,11 +182,18 @@ void Interpreter::BindLauncherArguments(const ast::Function& launcher,
         Refuse(fmt::format("argument \"{}\" has {} bytes, more than a launcher can address here",
                            argument.name, argument.size_bytes));
       }
-      const int index = static_cast<int>(plan_.buffers.size());
-      plan_.buffers.push_back(
-          {argument.name, static_cast<int>(i), argument.size_bytes, parameter.line});
-      buffers_.emplace_back();
-      value = IntegerValue(static_cast<int64_t>(HostMemory::DeviceAddress(index)), parameter.type);
+      const auto known = std::find_if(
+          plan_.buffers.begin(), plan_.buffers.end(),
+          [&](const PlanBuffer& buffer) { return buffer.argument == static_cast<int>(i); });
+      const auto index = static_cast<int>(known - plan_.buffers.begin());
+      if (known == plan_.buffers.end()) {
+        plan_.buffers.push_back(
+            {argument.name, static_cast<int>(i), argument.size_bytes, parameter.line});
+        buffers_.emplace_back();
+      } else {
+        known->size_bytes = argument.size_bytes;
+      }
+      value = IntegerValue(static_cast<int64_t>(memory_.DeviceAddress(index)), parameter.type);
     } else if (const auto* integer = std::get_if<int64_t>(&argument.value)) {
       auto wide = std::make_shared<ast::Type>();
       wide->kind = ast::TypeKind::kInt;
@@ -263,6 +360,7 @@ void Interpreter::Declare(int id) {
     frame.variables[id] = Address(*variable.init);
     return;
   }
+  CheckPassive(*variable.type);
   const uint64_t size = StorageBytes(*variable.type);
   if (size == 0) {
     Refuse(fmt::format("variable \"{}\" has type {}, which cannot be traced", variable.name,
@@ -315,6 +413,7 @@ uint64_t Interpreter::GlobalAddress(const ast::Variable& variable) {
     globals_[variable.id] = meant;
     return meant;
   }
+  CheckPassive(*variable.type);
   const uint64_t size = StorageBytes(*variable.type);
   if (size == 0 || (variable.type->kind == ast::TypeKind::kOther && variable.type->bits == 0 &&
                     variable.init != nullptr && variable.init->kind == ast::ExprKind::kConstruct)) {
@@ -358,6 +457,7 @@ void Interpreter::BindParameter(const ast::Variable& parameter, const ast::ExprP
     callee.variables[parameter.id] = Address(*expr);
     return;
   }
+  CheckPassive(*parameter.type);
   const HostValue value = Convert(Evaluate(*expr), parameter.type);
   const uint64_t address = Allocate(std::max<uint64_t>(StorageBytes(*parameter.type), 1));
   Store(address, value);

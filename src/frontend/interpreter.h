@@ -5,10 +5,12 @@
 // GPU. It knows no data: device memory cannot be read, and what would need it is refused.
 //
 // Streams: every launch, copy and memset is taken in the order in which it is issued, whatever its
-// stream; for a launcher without host-side waiting on values that is one of its legal executions.
+// stream; where streams and events promise less than that, the launcher is refused
+// (stream_order.h).
 //
 // A refusal travels as the exception Refused, which MakeLaunchPlan catches; it never leaves this
-// folder. One interpreter serves one run.
+// folder. One interpreter is one process: a second Run finds the globals and statics that the first
+// one left.
 
 #include <cstdint>
 #include <map>
@@ -20,6 +22,7 @@
 #include "frontend/frontend.h"
 #include "frontend/host_memory.h"
 #include "frontend/host_value.h"
+#include "frontend/stream_order.h"
 
 namespace optiml::frontend {
 
@@ -29,9 +32,21 @@ struct Refused {
 
 class Interpreter {
  public:
-  Interpreter(const ast::SourceUnit& unit, const PlanLimits& limits);
+  Interpreter(const ast::SourceUnit& unit, const PlanLimits& limits,
+              Surroundings surroundings = Surroundings::kUsual);
 
+  // Buffer arguments have the same addresses in every run. The plan's buffers are those of all runs
+  // so far.
   LaunchPlan Run(const ast::Function& launcher, const std::vector<LauncherArgument>& arguments);
+
+  // Host memory that outlives a run: globals, statics and what they point to.
+  struct Lasting {
+    std::map<size_t, HostObject> objects;  // by number in the host memory
+  };
+  Lasting Remember() const;
+  // The name of a variable whose value is not what it was; empty when there is none. Pointers to
+  // memory that the launcher allocated on the device may differ.
+  std::string Changed(const Lasting& before) const;
 
  private:
   enum class Flow { kNext, kBreak, kContinue, kReturn };
@@ -81,6 +96,11 @@ class Interpreter {
 
   // interpreter_expressions.cpp
   HostValue Evaluate(const ast::Expr& expr);
+  void NoteEvaluated(const ast::Expr& expr) {
+    for (auto& [watched, is_evaluated] : watched_) {
+      is_evaluated = is_evaluated || watched == &expr;
+    }
+  }
   uint64_t Address(const ast::Expr& expr);
   HostValue EvaluateUnary(const ast::Expr& expr);
   HostValue EvaluateBinary(const ast::Expr& expr);
@@ -109,6 +129,13 @@ class Interpreter {
   // interpreter_calls.cpp: functions that are not of the file
   HostValue EvaluateCall(const ast::Expr& expr);
   HostValue CallLibrary(const ast::Expr& expr);
+  HostValue CallKnown(const ast::Expr& expr);
+  // Messages: nobody reads them, but what their arguments change counts.
+  void Print(const ast::Expr& expr, const std::string& name);
+  // Refuses objects that do something by themselves.
+  void CheckPassive(const ast::Type& type) const;
+  // Globals whose initialisation changes something are initialised before the launcher starts.
+  void InitialiseGlobals();
   bool CallMath(const ast::Expr& expr, const std::string& name, HostValue& result);
   bool CallStandard(const ast::Expr& expr, const std::string& name, HostValue& result);
   HostValue MinMax(const ast::Expr& expr, bool is_max);
@@ -127,11 +154,17 @@ class Interpreter {
   int64_t OccupancyBlocks(int function, int64_t threads, uint64_t dynamic_shared_bytes);
   void StoreThrough(const ast::Expr& pointer, int64_t value);
 
+  // interpreter_streams.cpp: streams, events, and what waits for them
+  bool CallOrdering(const ast::Expr& expr, const std::string& name, HostValue& result);
+  void Issue(uint64_t stream, std::vector<StreamAccess> accesses);
+  void IssueLaunch(uint64_t stream, const KernelLaunch& launch, const ast::Function& kernel);
+  void CheckFinished();
+
   // interpreter_launch.cpp
   void Launch(const ast::Expr& expr);
   void LaunchThroughArray(const ast::Expr& expr, bool is_cooperative);
   void LaunchWithConfig(const ast::Expr& expr);
-  void AddLaunch(KernelLaunch launch, int function);
+  void AddLaunch(KernelLaunch launch, int function, uint64_t stream);
   KernelArgument MakeKernelArgument(const HostValue& value);
   bool HoldsPointer(const ast::Type& type, const std::byte* bytes) const;
   Dim3 ReadDim3(const HostValue& value) const;
@@ -144,11 +177,17 @@ class Interpreter {
   const ast::SourceUnit& unit_;
   PlanLimits limits_;
   LaunchPlan plan_;
+  Surroundings surroundings_;
   HostMemory memory_;
+  StreamOrder order_;
+  uint64_t stream_ = 0;  // of the copy or memset that is being taken down
   std::vector<Buffer> buffers_;
   std::vector<Closure> closures_;
   std::vector<Frame*> frames_;
-  std::unordered_map<int, uint64_t> globals_;   // and function statics
+  std::unordered_map<int, uint64_t> globals_;  // and function statics
+  bool has_started_ = false;                   // globals are initialised
+  // Arguments of library calls that change something, and whether they were evaluated.
+  std::vector<std::pair<const ast::Expr*, bool>> watched_;
   std::vector<TensorMapArgument> tensor_maps_;  // a CUtensorMap's bytes name one by its index
   std::string malloc_name_;                     // what the next allocation is called
   uint64_t device_bytes_ = 0;                   // allocated by the launcher and not freed

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "frontend/interpreter.h"
+#include "frontend/side_effects.h"
 
 namespace optiml::frontend {
 
@@ -58,6 +59,10 @@ constexpr std::array<std::string_view, 8> kNotRepeatable = {"rand", "srand",  "t
 constexpr std::array<std::string_view, 8> kPrinting = {"printf", "fprintf", "puts",    "fputs",
                                                        "fflush", "perror",  "putchar", "vprintf"};
 
+// Where messages go.
+constexpr std::array<std::string_view, 6> kMessageStreams = {"cout",      "cerr",      "clog",
+                                                             "std::cout", "std::cerr", "std::clog"};
+
 template <size_t N>
 bool Contains(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -90,6 +95,51 @@ HostValue Interpreter::EvaluateCall(const ast::Expr& expr) {
 }
 
 HostValue Interpreter::CallLibrary(const ast::Expr& expr) {
+  // Not every argument matters to a plan, but what its evaluation changes does.
+  const size_t outer = watched_.size();
+  for (const ast::ExprPtr& operand : expr.operands) {
+    if (ChangesSomething(*operand)) {
+      watched_.emplace_back(operand.get(), false);
+    }
+  }
+  HostValue result = CallKnown(expr);
+  for (size_t i = outer; i < watched_.size(); ++i) {
+    if (!watched_[i].second) {
+      Refuse(fmt::format("launcher changes something in an argument of {}, which cannot be traced",
+                         expr.name));
+    }
+  }
+  watched_.resize(outer);
+  return result;
+}
+
+void Interpreter::Print(const ast::Expr& expr, const std::string& name) {
+  const bool is_stream = name.starts_with("operator<<");
+  for (size_t i = 0; i < expr.operands.size(); ++i) {
+    const ast::Expr* operand = expr.operands[i].get();
+    while (operand->kind == ast::ExprKind::kCast && operand->is_implicit) {
+      operand = operand->operands[0].get();
+    }
+    const bool is_chain =
+        (operand->kind == ast::ExprKind::kCall || operand->kind == ast::ExprKind::kMethodCall) &&
+        operand->name.find("operator<<") != std::string::npos;
+    if (is_stream && i == 0 && !is_chain &&
+        !(operand->kind == ast::ExprKind::kVariable && Contains(kMessageStreams, operand->name))) {
+      Refuse("launcher writes to a stream that is none of the messages', which cannot be traced");
+    }
+    const ast::Type& type = *expr.operands[i]->type;
+    if (!is_stream && type.kind == ast::TypeKind::kPointer && type.element != nullptr &&
+        type.element->kind == ast::TypeKind::kInt && type.element->bits > 8 &&
+        !type.element->is_const) {
+      Refuse(fmt::format("launcher passes {} to {}, which may write there (%n)", type.text, name));
+    }
+    if (ChangesSomething(*expr.operands[i])) {
+      Evaluate(*expr.operands[i]);
+    }
+  }
+}
+
+HostValue Interpreter::CallKnown(const ast::Expr& expr) {
   std::string name = expr.name;
   const bool is_standard = name.starts_with("std::");
   if (is_standard) {
@@ -135,10 +185,12 @@ bool Interpreter::CallStandard(const ast::Expr& expr, const std::string& name, H
   const auto operand = [&](size_t i) -> const ast::Expr& { return *expr.operands[i]; };
   const size_t count = expr.operands.size();
   if (Contains(kPrinting, name)) {
+    Print(expr, name);
     result = IntegerValue(0, expr.type);
     return true;
   }
   if (name.starts_with("operator<<") && count == 2) {
+    Print(expr, name);
     result.type = VoidType();
     return true;
   }

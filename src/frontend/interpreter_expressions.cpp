@@ -44,7 +44,7 @@ HostValue Interpreter::Load(uint64_t address, const ast::TypePtr& type) {
   const uint64_t size = StorageBytes(*type);
   HostObject* object = memory_.Find(address, size);
   if (object == nullptr) {
-    const auto device = HostMemory::AsDevice(address);
+    const auto device = memory_.AsDevice(address);
     if (device.has_value() && device->buffer >= 0) {
       Refuse("launcher reads device memory on the host");
     }
@@ -81,7 +81,7 @@ void Interpreter::Store(uint64_t address, const HostValue& value) {
   const std::vector<std::byte> bytes = EncodeValue(value);
   HostObject* object = memory_.Find(address, bytes.size());
   if (object == nullptr) {
-    const auto device = HostMemory::AsDevice(address);
+    const auto device = memory_.AsDevice(address);
     if (device.has_value() && device->buffer >= 0) {
       Refuse("launcher writes device memory on the host");
     }
@@ -106,6 +106,7 @@ const ast::Field& Interpreter::FindField(const ast::Type& type, const std::strin
 
 uint64_t Interpreter::Address(const ast::Expr& expr) {
   const Level level(*this);
+  NoteEvaluated(expr);
   if (expr.line > 0) {
     line_ = expr.line;
   }
@@ -155,6 +156,7 @@ uint64_t Interpreter::Address(const ast::Expr& expr) {
 
 HostValue Interpreter::Evaluate(const ast::Expr& expr) {
   const Level level(*this);
+  NoteEvaluated(expr);
   if (expr.line > 0) {
     line_ = expr.line;
   }
@@ -428,6 +430,7 @@ HostValue Interpreter::Initialise(const ast::TypePtr& type,
 }
 
 HostValue Interpreter::EvaluateConstruct(const ast::Expr& expr) {
+  CheckPassive(*expr.type);
   if (expr.function >= 0) {
     HostValue empty;
     empty.type = expr.type;
@@ -499,7 +502,8 @@ HostValue Interpreter::EvaluateMethod(const ast::Expr& expr) {
     return CallUser(method, expr.operands, 1, Address(object), nullptr);
   }
   if (expr.name == "operator<<" && object.type->text.find("ostream") != std::string::npos) {
-    HostValue stream;  // messages are not printed
+    Print(expr, expr.name);
+    HostValue stream;
     stream.type = VoidType();
     return stream;
   }

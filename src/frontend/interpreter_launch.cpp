@@ -143,7 +143,7 @@ int Interpreter::FunctionOperand(const ast::Expr& expr) {
   return *function;
 }
 
-void Interpreter::AddLaunch(KernelLaunch launch, int function) {
+void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) {
   if (++launches_ > limits_.launches) {
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
@@ -168,6 +168,7 @@ void Interpreter::AddLaunch(KernelLaunch launch, int function) {
     launch.cluster = {parts[0], parts[1], parts[2]};
   }
   launch.line = line_;
+  IssueLaunch(stream, launch, unit_.functions[static_cast<size_t>(function)]);
   plan_.steps.emplace_back(std::move(launch));
 }
 
@@ -188,7 +189,7 @@ void Interpreter::Launch(const ast::Expr& expr) {
   launch.grid = ReadDim3(Evaluate(*expr.operands[0]));
   launch.block = ReadDim3(Evaluate(*expr.operands[1]));
   launch.dynamic_shared_bytes = static_cast<uint64_t>(EvaluateInteger(*expr.operands[2]));
-  Evaluate(*expr.operands[3]);  // the stream
+  const auto stream = static_cast<uint64_t>(EvaluateInteger(*expr.operands[3]));
   for (size_t i = 4; i < expr.operands.size(); ++i) {
     HostValue value = Evaluate(*expr.operands[i]);
     if (i - 4 < kernel.parameters.size()) {
@@ -199,7 +200,7 @@ void Interpreter::Launch(const ast::Expr& expr) {
     launch.arguments.push_back(MakeKernelArgument(value));
   }
   line_ = line;
-  AddLaunch(std::move(launch), function);
+  AddLaunch(std::move(launch), function, stream);
 }
 
 void Interpreter::LaunchThroughArray(const ast::Expr& expr, bool is_cooperative) {
@@ -219,7 +220,10 @@ void Interpreter::LaunchThroughArray(const ast::Expr& expr, bool is_cooperative)
     const HostValue slot = Load(static_cast<uint64_t>(array.integer) + i * 8, array.type);
     launch.arguments.push_back(MakeKernelArgument(Load(static_cast<uint64_t>(slot.integer), type)));
   }
-  AddLaunch(std::move(launch), function);
+  const uint64_t stream = expr.operands.size() > 5
+                              ? static_cast<uint64_t>(EvaluateInteger(*expr.operands[5]))
+                              : StreamOrder::kDefault;
+  AddLaunch(std::move(launch), function, stream);
 }
 
 void Interpreter::LaunchWithConfig(const ast::Expr& expr) {
@@ -265,7 +269,7 @@ void Interpreter::LaunchWithConfig(const ast::Expr& expr) {
     }
     launch.arguments.push_back(MakeKernelArgument(value));
   }
-  AddLaunch(std::move(launch), function);
+  AddLaunch(std::move(launch), function, static_cast<uint64_t>(field("stream").integer));
 }
 
 }  // namespace optiml::frontend

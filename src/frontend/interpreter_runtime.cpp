@@ -51,24 +51,19 @@ constexpr std::array<DeviceFact, 27> kDeviceFacts = {{
     {111, "reservedSharedMemPerBlock", 1024},
     {120, "clusterLaunch", 1},
 }};
+constexpr int64_t kClockRate = 13;
+constexpr int64_t kMemoryClockRate = 36;
 constexpr int64_t kDeviceBytes = int64_t{141} * 1000 * 1000 * 1000;
+constexpr int64_t kReservedBytes = int64_t{1} << 30;  // of a process that has done nothing yet
 
-// Calls that change nothing in a plan: synchronisation, errors, streams' and events' order.
-constexpr std::array<std::string_view, 27> kNoEffect = {"cudaDeviceSynchronize",
-                                                        "cudaThreadSynchronize",
-                                                        "cudaGetLastError",
+// Calls that change nothing in a plan: errors, preferences, hints. Those that wait for something
+// are in interpreter_streams.cpp.
+constexpr std::array<std::string_view, 16> kNoEffect = {"cudaGetLastError",
                                                         "cudaPeekAtLastError",
-                                                        "cudaStreamSynchronize",
-                                                        "cudaStreamQuery",
                                                         "cudaStreamDestroy",
-                                                        "cudaStreamWaitEvent",
-                                                        "cudaEventRecord",
-                                                        "cudaEventSynchronize",
-                                                        "cudaEventQuery",
                                                         "cudaEventDestroy",
                                                         "cudaFuncSetCacheConfig",
                                                         "cudaDeviceSetCacheConfig",
-                                                        "cudaSetDevice",
                                                         "cudaDeviceSetSharedMemConfig",
                                                         "cudaFuncSetSharedMemConfig",
                                                         "cudaMemPrefetchAsync",
@@ -77,10 +72,12 @@ constexpr std::array<std::string_view, 27> kNoEffect = {"cudaDeviceSynchronize",
                                                         "cudaProfilerStop",
                                                         "cudaHostRegister",
                                                         "cudaHostUnregister",
-                                                        "cudaDeviceSetLimit",
                                                         "cudaMemAdvise",
-                                                        "cudaInitDevice",
-                                                        "cudaEventRecordWithFlags"};
+                                                        "cudaInitDevice"};
+
+// Limits that concern this kernel's own stack, heap and output; others change the device for
+// everybody, and for later measurements (CUDA Runtime API 13.0, cudaLimit).
+constexpr int64_t kLastOwnLimit = 4;
 
 // cudaFuncAttribute (CUDA Runtime API 13.0).
 struct FunctionAttribute {
@@ -143,7 +140,7 @@ void Interpreter::Malloc(const ast::Expr& target, uint64_t size) {
   pointer->size_bytes = 8;
   pointer->element = VoidType();
   pointer->text = "void *";
-  Store(slot, IntegerValue(static_cast<int64_t>(HostMemory::DeviceAddress(index)), pointer));
+  Store(slot, IntegerValue(static_cast<int64_t>(memory_.DeviceAddress(index)), pointer));
 }
 
 void Interpreter::FreeDevice(uint64_t address) {
@@ -163,7 +160,7 @@ void Interpreter::FreeDevice(uint64_t address) {
 }
 
 DevicePointer Interpreter::CheckedPointer(uint64_t address, const char* what) {
-  const auto pointer = HostMemory::AsDevice(address);
+  const auto pointer = memory_.AsDevice(address);
   if (!pointer.has_value()) {
     Refuse(fmt::format("{}: the pointer is to host memory", what));
   }
@@ -207,6 +204,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   if (!from_host) {
     const DevicePointer to = CheckedRange(destination, size, "copy to the device");
     const DevicePointer from = CheckedRange(source, size, "copy from the device");
+    Issue(stream_, {{to, size, true}, {from, size, false}});
     plan_.steps.emplace_back(CopyStep{to, from, size, line_});
     return;
   }
@@ -238,6 +236,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   if (std::find(states.begin(), states.end(), ByteState::kUnwritten) != states.end()) {
     Refuse("launcher copies host memory to the device before it was set");
   }
+  Issue(stream_, {{to, size, true}});
   plan_.steps.emplace_back(UploadStep{to, bytes, line_});
 }
 
@@ -246,6 +245,7 @@ void Interpreter::Memset(uint64_t destination, int64_t value, uint64_t size) {
     return;
   }
   const DevicePointer to = CheckedRange(destination, size, "memset");
+  Issue(stream_, {{to, size, true}});
   plan_.steps.emplace_back(MemsetStep{to, static_cast<uint8_t>(value & 0xff), size, line_});
 }
 
@@ -270,7 +270,8 @@ void Interpreter::SetAttribute(const ast::Expr& expr) {
 int64_t Interpreter::DeviceAttribute(int64_t attribute) {
   for (const DeviceFact& fact : kDeviceFacts) {
     if (fact.attribute == attribute) {
-      return fact.value;
+      const bool is_clock = attribute == kClockRate || attribute == kMemoryClockRate;
+      return is_clock && surroundings_ == Surroundings::kOther ? fact.value / 2 : fact.value;
     }
   }
   Refuse(fmt::format("launcher asks for device attribute {}, which is not known here", attribute));
@@ -367,7 +368,12 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     FreeDevice(address(0));
     return true;
   }
+  // The stream of what is copied or set; calls without one use the default stream.
+  const auto take_stream = [&](size_t i) {
+    stream_ = name.ends_with("Async") && count > i ? address(i) : StreamOrder::kDefault;
+  };
   if ((name == "cudaMemcpy" || name == "cudaMemcpyAsync") && count >= 4) {
+    take_stream(4);
     const uint64_t destination = address(0);
     const uint64_t source = address(1);
     const uint64_t size = address(2);
@@ -375,12 +381,14 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if ((name == "cudaMemset" || name == "cudaMemsetAsync") && count >= 3) {
+    take_stream(3);
     const uint64_t destination = address(0);
     const int64_t value = integer(1);
     Memset(destination, value, address(2));
     return true;
   }
   if (name == "cudaMemset2D" || name == "cudaMemset2DAsync") {
+    take_stream(5);
     const uint64_t destination = address(0);
     const uint64_t pitch = address(1);
     const int64_t value = integer(2);
@@ -393,6 +401,7 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if (name == "cudaMemcpy2D" || name == "cudaMemcpy2DAsync") {
+    take_stream(7);
     const uint64_t destination = address(0);
     const uint64_t destination_pitch = address(1);
     const uint64_t source = address(2);
@@ -409,10 +418,19 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     SetAttribute(expr);
     return true;
   }
-  if (name == "cudaStreamCreate" || name == "cudaStreamCreateWithFlags" ||
-      name == "cudaStreamCreateWithPriority" || name == "cudaEventCreate" ||
-      name == "cudaEventCreateWithFlags") {
-    StoreThrough(operand(0), static_cast<int64_t>(uint64_t{1} << 60) + next_handle_++);
+  if (CallOrdering(expr, name, result)) {
+    return true;
+  }
+  if (name == "cudaSetDevice") {
+    if (integer(0) != 0) {
+      Refuse(fmt::format("launcher switches to device {}", integer(0)));
+    }
+    return true;
+  }
+  if (name == "cudaDeviceSetLimit") {
+    if (integer(0) > kLastOwnLimit) {
+      Refuse("launcher changes a limit of the device's caches, which outlives it");
+    }
     return true;
   }
   if (name == "cudaGetDevice") {
@@ -432,12 +450,13 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if (name == "cudaMemGetInfo") {
-    StoreThrough(operand(0), kDeviceBytes);
+    const int64_t in_use = (surroundings_ == Surroundings::kOther ? 3 : 1) * kReservedBytes;
+    StoreThrough(operand(0), kDeviceBytes - in_use);
     StoreThrough(operand(1), kDeviceBytes);
     return true;
   }
   if (name == "cudaDriverGetVersion" || name == "cudaRuntimeGetVersion") {
-    StoreThrough(operand(0), 13000);
+    StoreThrough(operand(0), surroundings_ == Surroundings::kOther ? 12080 : 13000);
     return true;
   }
   if (name.starts_with("cudaOccupancyMaxActiveBlocksPerMultiprocessor") && count >= 4) {

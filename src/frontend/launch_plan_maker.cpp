@@ -4,6 +4,7 @@
 
 #include "frontend/frontend.h"
 #include "frontend/interpreter.h"
+#include "frontend/launcher_entry.h"
 
 namespace optiml {
 
@@ -13,6 +14,10 @@ bool IsHostFunction(const ast::Function& function) {
   return function.is_host && !function.is_template && function.method_of.empty() &&
          function.body != nullptr;
 }
+
+}  // namespace
+
+namespace frontend {
 
 std::variant<const ast::Function*, Refusal> FindEntry(const ast::SourceUnit& unit,
                                                       const std::string& entry) {
@@ -38,10 +43,18 @@ std::variant<const ast::Function*, Refusal> FindEntry(const ast::SourceUnit& uni
                                unit.path, entry, known.empty() ? "none" : known),
                    0};
   }
+  if (!unit.hidden_effects.empty()) {
+    const ast::HiddenEffect& hidden = unit.hidden_effects.front();
+    return Refusal{
+        fmt::format("{}:{}: {}, which cannot be traced", unit.path, hidden.line, hidden.what),
+        hidden.line};
+  }
   return found;
 }
 
-}  // namespace
+}  // namespace frontend
+
+using frontend::FindEntry;
 
 std::variant<std::vector<LauncherParameter>, Refusal> FindLauncher(const ast::SourceUnit& unit,
                                                                    const std::string& entry) {

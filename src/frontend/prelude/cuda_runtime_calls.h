@@ -17,6 +17,7 @@ enum cudaError {
   cudaErrorInitializationError = 3,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidDevice = 101,
+  cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
   cudaErrorLaunchFailure = 719,
@@ -141,7 +142,9 @@ enum cudaLaunchAttributeID {
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
   cudaLaunchAttributePriority = 8
 };
-struct cudaLaunchAttributeClusterDim { unsigned int x, y, z; };
+struct cudaLaunchAttributeClusterDim {
+  unsigned int x, y, z;
+};
 union cudaLaunchAttributeValue {
   char pad[64];
   int cooperative;
@@ -162,6 +165,15 @@ struct cudaLaunchConfig_t {
   unsigned int numAttrs;
 };
 
+enum cudaLimit {
+  cudaLimitStackSize = 0,
+  cudaLimitPrintfFifoSize = 1,
+  cudaLimitMallocHeapSize = 2,
+  cudaLimitDevRuntimeSyncDepth = 3,
+  cudaLimitDevRuntimePendingLaunchCount = 4,
+  cudaLimitMaxL2FetchGranularity = 5,
+  cudaLimitPersistingL2CacheSize = 6
+};
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
 #define cudaStreamLegacy ((cudaStream_t)0x1)
@@ -205,6 +217,7 @@ OPTIML_H cudaError_t cudaEventSynchronize(cudaEvent_t);
 OPTIML_H cudaError_t cudaEventQuery(cudaEvent_t);
 OPTIML_H cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
 OPTIML_H cudaError_t cudaSetDevice(int);
+OPTIML_H cudaError_t cudaDeviceSetLimit(cudaLimit, size_t);
 OPTIML_H cudaError_t cudaGetDevice(int*);
 OPTIML_H cudaError_t cudaGetDeviceCount(int*);
 OPTIML_H cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
@@ -229,15 +242,24 @@ OPTIML_H cudaError_t cudaEventCreate(cudaEvent_t*);
 OPTIML_H cudaError_t cudaEventCreate(cudaEvent_t*, unsigned int);
 OPTIML_H cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int flags = 0);
 OPTIML_H cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t stream = 0);
-template <class T> OPTIML_H cudaError_t cudaMalloc(T**, size_t);
-template <class T> OPTIML_H cudaError_t cudaMallocAsync(T**, size_t, cudaStream_t);
-template <class T> OPTIML_H cudaError_t cudaMallocManaged(T**, size_t, unsigned int flags = 1);
-template <class T> OPTIML_H cudaError_t cudaMallocHost(T**, size_t, unsigned int flags = 0);
-template <class T> OPTIML_H cudaError_t cudaHostAlloc(T**, size_t, unsigned int);
-template <class T> OPTIML_H cudaError_t cudaMallocPitch(T**, size_t*, size_t, size_t);
-template <class T> OPTIML_H cudaError_t cudaFuncSetAttribute(T*, cudaFuncAttribute, int);
-template <class T> OPTIML_H cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, T*);
-template <class T> OPTIML_H cudaError_t cudaFuncSetCacheConfig(T*, cudaFuncCache);
+template <class T>
+OPTIML_H cudaError_t cudaMalloc(T**, size_t);
+template <class T>
+OPTIML_H cudaError_t cudaMallocAsync(T**, size_t, cudaStream_t);
+template <class T>
+OPTIML_H cudaError_t cudaMallocManaged(T**, size_t, unsigned int flags = 1);
+template <class T>
+OPTIML_H cudaError_t cudaMallocHost(T**, size_t, unsigned int flags = 0);
+template <class T>
+OPTIML_H cudaError_t cudaHostAlloc(T**, size_t, unsigned int);
+template <class T>
+OPTIML_H cudaError_t cudaMallocPitch(T**, size_t*, size_t, size_t);
+template <class T>
+OPTIML_H cudaError_t cudaFuncSetAttribute(T*, cudaFuncAttribute, int);
+template <class T>
+OPTIML_H cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, T*);
+template <class T>
+OPTIML_H cudaError_t cudaFuncSetCacheConfig(T*, cudaFuncCache);
 template <class T>
 OPTIML_H cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, T, int, size_t);
 template <class T>

@@ -1,0 +1,82 @@
+// Streams and events as a launcher sees them, and the order of its work that follows
+// (stream_order.h).
+
+#include <fmt/format.h>
+
+#include "frontend/interpreter.h"
+
+namespace optiml::frontend {
+
+namespace {
+
+constexpr uint64_t kFirstHandle = uint64_t{1} << 60;
+constexpr int64_t kNonBlocking = 1;  // cudaStreamNonBlocking
+constexpr int64_t kNotReady = 600;   // cudaErrorNotReady
+
+}  // namespace
+
+void Interpreter::Issue(uint64_t stream, std::vector<StreamAccess> accesses) {
+  if (const auto conflict = order_.Issue(stream, std::move(accesses), line_)) {
+    Refuse(fmt::format(
+        "nothing orders this work on buffer \"{}\" after that of line {}, which is "
+        "on another stream",
+        plan_.buffers[static_cast<size_t>(conflict->buffer)].name, conflict->other_line));
+  }
+}
+
+void Interpreter::IssueLaunch(uint64_t stream, const KernelLaunch& launch,
+                              const ast::Function& kernel) {
+  std::vector<StreamAccess> accesses;
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i]);
+    if (pointer == nullptr || i >= kernel.parameters.size()) {
+      continue;
+    }
+    const ast::Type& type = *unit_.variables[static_cast<size_t>(kernel.parameters[i])].type;
+    accesses.push_back({*pointer, 0, type.element == nullptr || !type.element->is_const});
+  }
+  Issue(stream, std::move(accesses));
+}
+
+void Interpreter::CheckFinished() {
+  if (const auto line = order_.Unfinished()) {
+    line_ = *line;
+    Refuse(
+        "launcher does not wait for this work, which is on a stream of its own: it may end after "
+        "the launcher's (synchronise with the stream, or let the default stream wait for an "
+        "event)");
+  }
+}
+
+bool Interpreter::CallOrdering(const ast::Expr& expr, const std::string& name, HostValue& result) {
+  const auto integer = [&](size_t i) {
+    return i < expr.operands.size() ? EvaluateInteger(*expr.operands[i]) : 0;
+  };
+  const auto handle = [&](size_t i) { return static_cast<uint64_t>(integer(i)); };
+  if (name == "cudaStreamCreate" || name == "cudaStreamCreateWithFlags" ||
+      name == "cudaStreamCreateWithPriority") {
+    const uint64_t stream = kFirstHandle + static_cast<uint64_t>(next_handle_++);
+    order_.Create(stream, name != "cudaStreamCreate" && (integer(1) & kNonBlocking) != 0);
+    StoreThrough(*expr.operands[0], static_cast<int64_t>(stream));
+  } else if (name == "cudaEventCreate" || name == "cudaEventCreateWithFlags") {
+    StoreThrough(*expr.operands[0], static_cast<int64_t>(kFirstHandle) + next_handle_++);
+  } else if (name == "cudaEventRecord" || name == "cudaEventRecordWithFlags") {
+    order_.Record(handle(0), handle(1));
+  } else if (name == "cudaStreamWaitEvent") {
+    order_.Wait(handle(0), handle(1));
+  } else if (name == "cudaStreamSynchronize") {
+    order_.HostWaitsForStream(handle(0));
+  } else if (name == "cudaEventSynchronize") {
+    order_.HostWaitsForEvent(handle(0));
+  } else if (name == "cudaDeviceSynchronize" || name == "cudaThreadSynchronize") {
+    order_.HostWaitsForAll();
+  } else if (name == "cudaStreamQuery" || name == "cudaEventQuery") {
+    handle(0);
+    result.integer = surroundings_ == Surroundings::kOther ? kNotReady : 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace optiml::frontend
