@@ -55,6 +55,18 @@ struct BufferContents {
   uint32_t element_bytes = 1;    // of the argument's dtype: messages count in elements
 };
 
+// Where the blocks of a launch start. No kernel may depend on it; a device that cannot choose
+// leaves it as it is.
+enum class BlockOrder { kFirstToLast, kLastToFirst };
+
+// One more execution of the whole plan in the same memory, as a second call of the launcher finds
+// it: argument buffers get these contents, memory that the launcher allocates counts as
+// uninitialised again, device variables keep what they hold.
+struct PlanPass {
+  std::vector<BufferContents> buffers;  // as in RunRequest
+  BlockOrder order = BlockOrder::kFirstToLast;
+};
+
 enum class CheckLevel {
   kBounds,  // out of bounds and misaligned only
   kFull,    // and initialisation, shared-memory races, divergent barriers
@@ -65,9 +77,10 @@ struct RunRequest {
   const LaunchPlan* plan = nullptr;
   std::vector<BufferContents>
       buffers;  // one for each plan buffer with argument >= 0, by buffer index order of the plan
+  BlockOrder order = BlockOrder::kFirstToLast;
+  std::vector<PlanPass> more_passes;  // Run() only
   CheckLevel checks = CheckLevel::kBounds;
-  uint64_t step_limit =
-      uint64_t{20'000'000'000};  // thread instructions of the whole plan (emulator)
+  uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
   // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on the
   // emulator, so that a verdict is the same on a busy machine.
   std::chrono::milliseconds time_limit{0};
@@ -77,10 +90,12 @@ enum class RunStatus { kCompleted, kFault, kUnsupported, kTimedOut, kDeadlock };
 
 struct RunOutcome {
   RunStatus status = RunStatus::kCompleted;
-  std::string reason;                           // when not completed, and for the first finding
-  std::vector<Finding> findings;                // empty for an honest kernel
-  std::vector<std::vector<std::byte>> buffers;  // contents afterwards, in the request's order
-  std::string printed;                          // what the kernel printed, cut at a limit
+  std::string reason;             // when not completed, and for the first finding
+  std::vector<Finding> findings;  // empty for an honest kernel
+  std::vector<std::vector<std::byte>>
+      buffers;                      // contents after the last pass, in the request's order
+  std::vector<uint64_t> pass_work;  // thread instructions of each pass; empty: not counted
+  std::string printed;              // what the kernel printed, cut at a limit
 };
 
 // A time, or why there is none.
@@ -95,7 +110,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& Info() const = 0;
-  // Executes the plan once, all of it.
+  // Executes the plan, all of it, once for each pass.
   virtual Result<RunOutcome> Run(const RunRequest& request) = 0;
   // Time of the plan; measured or predicted as Info() says. Contents matter (data-dependent
   // kernels).

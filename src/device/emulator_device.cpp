@@ -20,6 +20,8 @@ constexpr size_t kPrintedBytes = 64 * 1024;
 constexpr size_t kMaxFindings = 64;
 // Launches of a plan that get a whole budget each; those of longer plans share as much.
 constexpr uint64_t kBudgetsOfAPlan = 16;
+// Blocks that are put into another order; the list costs 8 bytes each.
+constexpr uint64_t kMaxReordered = uint64_t{1} << 20;
 
 struct PlanEnd {
   RunStatus status = RunStatus::kCompleted;
@@ -163,7 +165,8 @@ Result<RunOutcome> EmulatorDevice::Run(const RunRequest& request) {
   LaunchVisitor each;
   each.before = [&](PreparedLaunch& launch) {
     SetChecks(full, launch.request);
-    launch.request.threads = options_.threads;
+    // Passes are compared by their work: on one thread it is the same in every run.
+    launch.request.threads = request.more_passes.empty() ? options_.threads : 1;
   };
   each.after = [](const KernelLaunch&, const PreparedLaunch&, ptx::LaunchOutcome) {};
   return Execute(request, each);
@@ -190,33 +193,52 @@ Result<TraceOutcome> EmulatorDevice::Trace(const RunRequest& request) {
   return trace;
 }
 
-Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const LaunchVisitor& each) {
-  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+// A run while it is going on.
+struct EmulatorDevice::Execution {
+  PlanState& state;
   RunOutcome run;
   PlanEnd end;
-  uint64_t steps_left = request.step_limit;
-  for (size_t i = 0; i < request.plan->steps.size() && end.status == RunStatus::kCompleted; ++i) {
-    const auto* launch = std::get_if<KernelLaunch>(&request.plan->steps[i]);
+  uint64_t steps_left = 0;
+};
+
+Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisitor& each,
+                                         BlockOrder order) {
+  PlanState& state = execution.state;
+  const RunRequest& request = state.request;
+  RunOutcome& run = execution.run;
+  uint64_t work = 0;
+  for (const LaunchStep& step : request.plan->steps) {
+    if (execution.end.status != RunStatus::kCompleted) {
+      break;
+    }
+    const auto* launch = std::get_if<KernelLaunch>(&step);
     if (launch == nullptr) {
-      end = ApplyQuietStep(request.plan->steps[i], *state, run.findings);
+      execution.end = ApplyQuietStep(step, state, run.findings);
       continue;
     }
-    if (steps_left == 0 || state->OutOfTime()) {
-      end = LimitReached(*launch);
+    if (execution.steps_left == 0 || state.OutOfTime()) {
+      execution.end = LimitReached(*launch);
       break;
     }
     OPTIML_ASSIGN(PreparedLaunch prepared,
-                  PrepareLaunch(*launch, *request.artifact, *state->module, state->memory,
-                                state->limits, description_));
+                  PrepareLaunch(*launch, *request.artifact, *state.module, state.memory,
+                                state.limits, description_));
     if (!prepared.refusal.empty()) {
-      end = {prepared.refusal_status, prepared.refusal};
+      execution.end = {prepared.refusal_status, prepared.refusal};
       break;
     }
     each.before(prepared);
-    prepared.request.step_limit = steps_left;
-    ptx::LaunchOutcome outcome = ptx::Launch(prepared.request, state->memory.memory());
-    end = EndOf(outcome, *launch);
-    steps_left -= std::min(steps_left, outcome.counters.thread_instructions);
+    prepared.request.step_limit = execution.steps_left;
+    const uint64_t blocks = launch->grid.Count();
+    if (order == BlockOrder::kLastToFirst && blocks <= kMaxReordered) {
+      for (uint64_t block = blocks; block > 0; --block) {
+        prepared.request.block_sample.push_back(block - 1);
+      }
+    }
+    ptx::LaunchOutcome outcome = ptx::Launch(prepared.request, state.memory.memory());
+    execution.end = EndOf(outcome, *launch);
+    work += outcome.counters.thread_instructions;
+    execution.steps_left -= std::min(execution.steps_left, outcome.counters.thread_instructions);
     for (Finding& finding : outcome.findings) {
       finding.kernel = launch->kernel;
       if (run.findings.size() < kMaxFindings) {
@@ -227,13 +249,29 @@ Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const Laun
         0, kPrintedBytes - std::min(kPrintedBytes, run.printed.size()));
     each.after(*launch, prepared, std::move(outcome));
   }
-  run.status = end.status;
-  run.reason = end.reason;
+  run.pass_work.push_back(work);
+  return {};
+}
+
+Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const LaunchVisitor& each) {
+  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  Execution execution{*state, {}, {}, request.step_limit};
+  OPTIML_TRY(ExecutePass(execution, each, request.order));
+  for (const PlanPass& pass : request.more_passes) {
+    if (execution.end.status != RunStatus::kCompleted) {
+      break;
+    }
+    OPTIML_TRY(state->memory.Refill(*request.plan, pass.buffers));
+    OPTIML_TRY(ExecutePass(execution, each, pass.order));
+  }
+  RunOutcome& run = execution.run;
+  run.status = execution.end.status;
+  run.reason = execution.end.reason;
   if (run.reason.empty() && !run.findings.empty()) {
     run.reason = FindingText(run.findings.front());
   }
   run.buffers = state->memory.ArgumentContents();
-  return run;
+  return std::move(run);
 }
 
 Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request,

@@ -79,7 +79,9 @@ class EmulatorDevice : public Device {
     std::function<void(PreparedLaunch&)> before;
     std::function<void(const KernelLaunch&, const PreparedLaunch&, ptx::LaunchOutcome)> after;
   };
+  struct Execution;
   Result<RunOutcome> Execute(const RunRequest& request, const LaunchVisitor& each);
+  Result<void> ExecutePass(Execution& execution, const LaunchVisitor& each, BlockOrder order);
   EmulatorDevice(EmulatorOptions options, DeviceDescription description);
   struct Sampling {
     bool allowed = true;

@@ -21,7 +21,9 @@ Result<RunOutcome> Unchanged(const RunRequest& request) {
       continue;
     }
     OPTIML_CHECK(next < request.buffers.size(), "one buffer an argument of the plan");
-    const BufferContents& buffer = request.buffers[next++];
+    const BufferContents& buffer =
+        (request.more_passes.empty() ? request.buffers
+                                     : request.more_passes.back().buffers)[next++];
     std::vector<std::byte> bytes = buffer.bytes;
     if (bytes.empty()) {
       bytes.assign(request.plan->buffers[i].size_bytes, std::byte{buffer.poison});
@@ -63,6 +65,7 @@ void FakeDevice::Remember(const RunRequest& request, bool is_time) {
   call.ptx_hash = request.artifact->ptx_hash;
   call.plan = request.plan->Format();
   call.buffers = request.buffers;
+  call.passes = 1 + request.more_passes.size();
   call.checks = request.checks;
   calls.push_back(std::move(call));
 }

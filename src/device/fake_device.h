@@ -29,8 +29,9 @@ class FakeDevice : public Device {
   struct Call {
     bool is_time = false;
     ContentHash ptx_hash;
-    std::string plan;  // LaunchPlan::Format()
-    std::vector<BufferContents> buffers;
+    std::string plan;                     // LaunchPlan::Format()
+    std::vector<BufferContents> buffers;  // of the first pass
+    size_t passes = 1;
     CheckLevel checks = CheckLevel::kBounds;
   };
   std::vector<Call> calls;

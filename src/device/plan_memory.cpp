@@ -36,11 +36,6 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
       }
       contents = &request.buffers[next++];
       made.arguments_.push_back(i);
-      if (!contents->bytes.empty() && contents->bytes.size() != buffer.size_bytes) {
-        return Error(ErrorCode::kInvalidArgument,
-                     fmt::format("buffer {} has {} bytes, the plan says {}", buffer.name,
-                                 contents->bytes.size(), buffer.size_bytes));
-      }
     }
     const uint32_t element_bytes = contents == nullptr ? 1 : contents->element_bytes;
     auto address = made.memory_.TryAllocate(buffer.name, buffer.size_bytes, element_bytes);
@@ -49,13 +44,7 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
     }
     made.addresses_.push_back(*address);
     made.total_bytes_ += buffer.size_bytes;
-    if (contents != nullptr && !contents->bytes.empty()) {
-      OPTIML_TRY(made.memory_.Write(*address, contents->bytes));
-    } else {
-      OPTIML_TRY(made.memory_.Fill(*address, buffer.size_bytes,
-                                   contents == nullptr ? kScratchPoison : contents->poison));
-      made.memory_.MarkUninitialised(*address);
-    }
+    OPTIML_TRY(made.FillOne(i, buffer, contents));
     if (contents != nullptr && contents->read_only) {
       made.memory_.SetReadOnly(*address, true);
     } else {
@@ -68,6 +57,45 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
                              request.buffers.size(), next));
   }
   return made;
+}
+
+Result<void> PlanMemory::FillOne(size_t buffer, const PlanBuffer& of,
+                                 const BufferContents* contents) {
+  const uint64_t address = addresses_[buffer];
+  if (of.size_bytes == 0) {
+    return {};
+  }
+  if (contents != nullptr && !contents->bytes.empty()) {
+    if (contents->bytes.size() != of.size_bytes) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("buffer {} has {} bytes, the plan says {}", of.name,
+                               contents->bytes.size(), of.size_bytes));
+    }
+    return memory_.Write(address, contents->bytes);
+  }
+  OPTIML_TRY(memory_.Fill(address, of.size_bytes,
+                          contents == nullptr ? kScratchPoison : contents->poison));
+  memory_.MarkUninitialised(address);
+  return {};
+}
+
+Result<void> PlanMemory::Refill(const LaunchPlan& plan,
+                                const std::vector<BufferContents>& buffers) {
+  if (buffers.size() != arguments_.size()) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{} buffers were given for a further pass, the plan has {} argument "
+                             "buffers",
+                             buffers.size(), arguments_.size()));
+  }
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    OPTIML_TRY(FillOne(arguments_[i], plan.buffers[arguments_[i]], &buffers[i]));
+  }
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    if (plan.buffers[i].argument < 0 && plan.buffers[i].size_bytes > 0) {
+      memory_.MarkUninitialised(addresses_[i]);
+    }
+  }
+  return {};
 }
 
 uint64_t PlanMemory::Address(const DevicePointer& pointer) const {

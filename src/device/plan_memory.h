@@ -30,6 +30,10 @@ class PlanMemory {
   // The device address; the null pointer for buffer -1.
   uint64_t Address(const DevicePointer& pointer) const;
 
+  // What the memory holds when the launcher is called once more: these contents in the argument
+  // buffers, anything in those that the launcher allocates. Fails like Make().
+  Result<void> Refill(const LaunchPlan& plan, const std::vector<BufferContents>& buffers);
+
   // Each returns a Finding when the step leaves its buffer or writes a read-only one.
   std::optional<Finding> Apply(const MemsetStep& step);
   std::optional<Finding> Apply(const CopyStep& step);
@@ -44,6 +48,7 @@ class PlanMemory {
 
  private:
   PlanMemory() = default;
+  Result<void> FillOne(size_t buffer, const PlanBuffer& of, const BufferContents* contents);
   std::optional<Finding> CheckWrite(uint64_t address, const char* what, int line) const;
 
   ptx::DeviceMemory memory_;

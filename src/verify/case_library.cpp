@@ -113,6 +113,8 @@ TaskInputs MovedBy(const TaskInputs& inputs, uint64_t seed) {
   result.text += ", moved";
   return result;
 }
+// Far from the seeds of cases.
+constexpr uint64_t kOtherSeed = 1'000'003;
 constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
 
 // Extents of our own row, from large to small; powers of two, so that halving keeps divisibility.
@@ -210,6 +212,9 @@ Result<void> CaseLibrary::AddRow(size_t row, int seeds, uint64_t first_seed,
     }
     c.plan = PlanFor(c.inputs.sizes, c.inputs.scalars);
     c.is_first = std::exchange(is_first, false);
+    if (c.is_first) {
+      OPTIML_ASSIGN(c.others, MakeInputs(task_, rows_[row].sizes, seed + kOtherSeed, fill));
+    }
     cases_.push_back(std::move(c));
     return {};
   };
@@ -235,8 +240,7 @@ Result<std::vector<Tensor>> CaseLibrary::RunOriginal(const VerifyCase& c, const 
   PlanRun run;
   run.artifact = &original.artifact;
   run.plan = &original.plans.at(c.plan);
-  run.inputs = &inputs;
-  run.poison = kPoisonBytes[0];
+  run.passes = {{&inputs, kPoisonBytes[0]}};
   run.step_limit = step_limit_;
   OPTIML_ASSIGN(PlanResult result, RunPlan(task_, run, device_));
   if (result.outcome.status != RunStatus::kCompleted || !result.outcome.findings.empty()) {

@@ -36,8 +36,9 @@ struct VerifyCase {
   std::optional<FillKind> fill;  // absent: the declared fills
   uint64_t seed = 0;
   TaskInputs inputs;
+  TaskInputs others;        // of the first of a row: as legal, but with other contents
   size_t plan = 0;          // into CaseLibrary::plan_requests()
-  bool is_first = false;    // the first of its row: checked in full and run twice
+  bool is_first = false;    // the first of its row: checked in full and called several times
   bool is_binding = false;  // a declared fill on a row of the task
 
   // After Resolve:

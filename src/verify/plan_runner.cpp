@@ -19,6 +19,30 @@ std::vector<int> BufferIndices(const KernelTask& task) {
   return indices;
 }
 
+// What the plan's argument buffers hold before a pass, in the plan's order.
+std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
+                                        const PassRun& pass, const std::vector<int>& indices) {
+  std::vector<BufferContents> all;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.argument < 0) {
+      continue;
+    }
+    const auto argument = static_cast<size_t>(buffer.argument);
+    OPTIML_CHECK(argument < task.args.size() && task.args[argument].is_buffer,
+                 "a plan's buffer belongs to a buffer argument");
+    const ArgSpec& arg = task.args[argument];
+    BufferContents contents;
+    contents.poison = pass.poison;
+    contents.element_bytes = static_cast<uint32_t>(DTypeBytes(arg.dtype));
+    contents.read_only = arg.role == ArgRole::kIn;
+    if (arg.role == ArgRole::kIn || arg.role == ArgRole::kInOut) {
+      contents.bytes = pass.inputs->buffers[static_cast<size_t>(indices[argument])].bytes;
+    }
+    all.push_back(std::move(contents));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device) {
@@ -28,24 +52,19 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
   request.plan = run.plan;
   request.checks = run.checks;
   request.step_limit = run.step_limit;
+  OPTIML_CHECK(!run.passes.empty(), "a run has a pass");
+  request.order = run.passes.front().order;
+  request.buffers = ContentsFor(task, *run.plan, run.passes.front(), indices);
+  for (size_t i = 1; i < run.passes.size(); ++i) {
+    request.more_passes.push_back(
+        {ContentsFor(task, *run.plan, run.passes[i], indices), run.passes[i].order});
+  }
+  const TaskInputs& inputs = *run.passes.back().inputs;
   std::vector<size_t> owners;  // argument of each buffer of the request
   for (const PlanBuffer& buffer : run.plan->buffers) {
-    if (buffer.argument < 0) {
-      continue;
+    if (buffer.argument >= 0) {
+      owners.push_back(static_cast<size_t>(buffer.argument));
     }
-    const auto argument = static_cast<size_t>(buffer.argument);
-    OPTIML_CHECK(argument < task.args.size() && task.args[argument].is_buffer,
-                 "a plan's buffer belongs to a buffer argument");
-    const ArgSpec& arg = task.args[argument];
-    BufferContents contents;
-    contents.poison = run.poison;
-    contents.element_bytes = static_cast<uint32_t>(DTypeBytes(arg.dtype));
-    contents.read_only = arg.role == ArgRole::kIn;
-    if (arg.role == ArgRole::kIn || arg.role == ArgRole::kInOut) {
-      contents.bytes = run.inputs->buffers[static_cast<size_t>(indices[argument])].bytes;
-    }
-    request.buffers.push_back(std::move(contents));
-    owners.push_back(argument);
   }
   PlanResult result;
   OPTIML_ASSIGN(result.outcome, device.Run(request));
@@ -57,7 +76,7 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
                  fmt::format("{} returned {} buffers for {}", device.Info().name,
                              result.outcome.buffers.size(), owners.size()));
   }
-  for (const Tensor& input : run.inputs->buffers) {
+  for (const Tensor& input : inputs.buffers) {
     result.buffers.push_back({input.dtype, input.shape, {}});
   }
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -66,7 +85,7 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
     Tensor& tensor = result.buffers[index];
     tensor.dtype = arg.dtype;
     tensor.bytes = std::move(result.outcome.buffers[i]);
-    const std::vector<std::byte>& before = run.inputs->buffers[index].bytes;
+    const std::vector<std::byte>& before = inputs.buffers[index].bytes;
     if (tensor.bytes.size() != before.size()) {
       return Error(ErrorCode::kInternal,
                    fmt::format("{} returned {} bytes of {}, which has {}", device.Info().name,
@@ -80,28 +99,6 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
   }
   result.outcome.buffers.clear();
   return result;
-}
-
-LaunchPlan TwicePlan(const KernelTask& task, const LaunchPlan& plan, const TaskInputs& inputs,
-                     uint8_t second_poison) {
-  const std::vector<int> indices = BufferIndices(task);
-  LaunchPlan twice = plan;
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const PlanBuffer& buffer = plan.buffers[i];
-    if (buffer.argument < 0 || buffer.size_bytes == 0) {
-      continue;
-    }
-    const auto argument = static_cast<size_t>(buffer.argument);
-    const DevicePointer whole{static_cast<int>(i), 0};
-    if (task.args[argument].role == ArgRole::kOut) {
-      twice.steps.emplace_back(MemsetStep{whole, second_poison, buffer.size_bytes, buffer.line});
-    } else if (task.args[argument].role == ArgRole::kInOut) {
-      twice.steps.emplace_back(UploadStep{
-          whole, inputs.buffers[static_cast<size_t>(indices[argument])].bytes, buffer.line});
-    }
-  }
-  twice.steps.insert(twice.steps.end(), plan.steps.begin(), plan.steps.end());
-  return twice;
 }
 
 }  // namespace optiml

@@ -148,8 +148,9 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     }
   }
   std::vector<LaunchPlan> plans;
+  std::vector<std::vector<LauncherArgument>> bound;
   for (const PlanRequest& request : requests) {
-    OPTIML_ASSIGN(const std::vector<LauncherArgument> arguments,
+    OPTIML_ASSIGN(std::vector<LauncherArgument> arguments,
                   BindArguments(task, request.sizes, request.scalars));
     std::variant<LaunchPlan, Refusal> outcome;
     if (task.launch) {
@@ -163,6 +164,16 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
                                         : fmt::format("{} (at {})", refusal->reason, request.text));
     }
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
+    bound.push_back(std::move(arguments));
+  }
+  if (!task.launch) {
+    std::vector<LauncherCall> calls;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      calls.push_back({&bound[i], &plans[i]});
+    }
+    if (const auto refusal = CheckLauncher(unit, entry, calls)) {
+      return Rejected(Stage::kPlan, refusal->reason);
+    }
   }
   return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(plans));
 }

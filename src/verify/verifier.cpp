@@ -25,6 +25,16 @@ std::string FindingSentence(const Finding& finding) {
   return fmt::format("{}{}{}{}", kernel, repeats ? "" : finding.kind + ": ", finding.detail, place);
 }
 
+// Of the first call's work; absent when the second call does as much, as it should.
+std::optional<double> WorkOfSecondCall(const std::vector<uint64_t>& pass_work) {
+  constexpr double kSame = 0.9;  // one block may be spared a step or two
+  if (pass_work.size() < 2 || pass_work[0] == 0) {
+    return std::nullopt;
+  }
+  const double share = static_cast<double>(pass_work[1]) / static_cast<double>(pass_work[0]);
+  return share < kSame ? std::optional<double>(share) : std::nullopt;
+}
+
 class TaskVerifier : public Verifier {
  public:
   TaskVerifier(const KernelTask& task, Builder& builder, Device& device, HostReference* reference,
@@ -49,7 +59,7 @@ class TaskVerifier : public Verifier {
   struct CaseRun {
     const PreparedCandidate& candidate;
     size_t index = 0;
-    bool full = false;  // every check of the device, and twice in a row
+    bool full = false;  // every check of the device, and several calls
   };
 
   // The task's own kernel with every plan; made once.
@@ -127,25 +137,20 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     return Outcome();
   }
   ++report.cases_run;
-  // The patterns alternate between cases; a case that runs twice sees both.
-  const uint8_t first_poison = kPoisonBytes[run.full ? 0 : run.index % kPoisonBytes.size()];
-  const uint8_t last_poison = run.full ? kPoisonBytes[1] : first_poison;
-  const LaunchPlan& once = run.candidate.case_plans.at(c->plan);
-  const LaunchPlan twice = run.full ? TwicePlan(task_, once, c->inputs, last_poison) : LaunchPlan();
+  const LaunchPlan& plan = run.candidate.case_plans.at(c->plan);
   PlanRun request;
   request.artifact = &run.candidate.artifact;
-  request.inputs = &c->inputs;
+  request.plan = &plan;
   request.checks = run.full ? CheckLevel::kFull : CheckLevel::kBounds;
-  request.poison = first_poison;
   request.step_limit = options_.step_limit_per_case;
 
   const auto fail = [&](Stage stage, std::string reason) {
     report.failing_case = c->inputs.text;
     return Outcome(Rejection{stage, fmt::format("at {}: {}", c->inputs.text, reason)});
   };
-  const auto judge = [&](const LaunchPlan& plan, uint8_t poison,
-                         std::string_view what) -> Result<Outcome> {
-    request.plan = &plan;
+  const auto judge = [&](std::vector<PassRun> passes, std::string_view what) -> Result<Outcome> {
+    request.passes = std::move(passes);
+    const uint8_t poison = request.passes.back().poison;
     OPTIML_ASSIGN(const PlanResult result, RunPlan(task_, request, device_));
     const Stage stage = run.full ? Stage::kL0 : Stage::kL1;
     if (!result.outcome.findings.empty()) {
@@ -166,24 +171,44 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
                   library_.CompareOutputs(run.index, result.buffers, poison, *original));
     Note(compared, report);
-    if (compared.matches()) {
-      return Outcome();
+    if (!compared.matches()) {
+      report.first_mismatch = compared.first;
+      report.mismatch_count = compared.mismatch_count;
+      return fail(Stage::kL1, fmt::format("{}{} ({} of its elements differ)", what,
+                                          MismatchText(*compared.first), compared.mismatch_count));
     }
-    report.first_mismatch = compared.first;
-    report.mismatch_count = compared.mismatch_count;
-    return fail(Stage::kL1, fmt::format("{}{} ({} of its elements differ)", what,
-                                        MismatchText(*compared.first), compared.mismatch_count));
+    const bool is_repeat = request.passes.size() > 1 && request.passes[0].inputs == &c->inputs;
+    if (const auto share = WorkOfSecondCall(result.outcome.pass_work); share && is_repeat) {
+      return fail(Stage::kL0, fmt::format("a second call with the same inputs does {:.0f} % of the "
+                                          "first one's work: something is kept from it",
+                                          100 * *share));
+    }
+    return Outcome();
   };
+  // The patterns alternate between cases.
+  const PassRun once{&c->inputs, kPoisonBytes[run.full ? 0 : run.index % kPoisonBytes.size()]};
   if (!run.full) {
-    return judge(once, first_poison, "");
+    return judge({once}, "");
   }
-  // Both passes in one run; which of them was wrong is asked only when something is.
-  OPTIML_ASSIGN(Outcome both, judge(twice, last_poison, "on the second launch, "));
-  if (!both || both->stage == Stage::kL0) {
-    return both;
+  // The same call twice shows what is spared by keeping results. Then, in another process: a call
+  // with other contents in the same memory, and the case's own from the last block to the first.
+  // Which of them was wrong is asked only when something is.
+  const PassRun again{&c->inputs, kPoisonBytes[1]};
+  const PassRun others{&c->others, kPoisonBytes[1]};
+  const PassRun reversed{&c->inputs, kPoisonBytes[0], BlockOrder::kLastToFirst};
+  OPTIML_ASSIGN(Outcome all, judge({once, again}, "on a later call, "));
+  if (!all) {
+    OPTIML_ASSIGN(all, judge({others, reversed}, "on a later call, "));
   }
-  OPTIML_ASSIGN(Outcome single, judge(once, first_poison, ""));
-  return single ? single : both;
+  if (!all || all->stage == Stage::kL0) {
+    return all;
+  }
+  OPTIML_ASSIGN(Outcome single, judge({once}, ""));
+  if (single) {
+    return single;
+  }
+  OPTIML_ASSIGN(Outcome backwards, judge({reversed}, "with its blocks from last to first, "));
+  return backwards ? backwards : all;
 }
 
 Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation& evaluation) {
@@ -210,7 +235,8 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
                                              *kernel)});
     return {};
   }
-  // The first case of each row, smallest row first: with every check that the device has, twice.
+  // The first case of each row, smallest row first: with every check that the device has, called
+  // several times.
   std::vector<size_t> first;
   std::vector<size_t> rest;
   for (size_t i = 0; i < library_.size(); ++i) {

@@ -151,26 +151,25 @@ class VerifierTest : public testing::Test {
   }
 
   Result<RunOutcome> Execute(const RunRequest& request) {
-    std::vector<std::vector<std::byte>> memory;
-    for (size_t i = 0; i < request.plan->buffers.size(); ++i) {
-      memory.push_back(request.buffers[i].bytes);
-      if (memory.back().empty()) {
-        memory.back().assign(request.plan->buffers[i].size_bytes,
-                             std::byte{request.buffers[i].poison});
-      }
-    }
-    int launches = 0;
-    for (const LaunchStep& step : request.plan->steps) {
-      if (const auto* memset = std::get_if<MemsetStep>(&step)) {
-        auto& bytes = memory[static_cast<size_t>(memset->destination.buffer)];
-        std::fill(bytes.begin(), bytes.end(), std::byte{memset->value});
-      } else if (const auto* upload = std::get_if<UploadStep>(&step)) {
-        memory[static_cast<size_t>(upload->destination.buffer)] = upload->bytes;
-      } else if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
-        Launch(*launch, memory, launches++);
-      }
-    }
+    std::vector<std::vector<std::byte>> memory(request.plan->buffers.size());
     RunOutcome outcome = outcome_;
+    launches_ = 0;
+    std::vector<PlanPass> passes = {{request.buffers, request.order}};
+    passes.insert(passes.end(), request.more_passes.begin(), request.more_passes.end());
+    for (const PlanPass& pass : passes) {
+      for (size_t i = 0; i < memory.size(); ++i) {
+        memory[i] = pass.buffers[i].bytes;
+        if (memory[i].empty()) {
+          memory[i].assign(request.plan->buffers[i].size_bytes, std::byte{pass.buffers[i].poison});
+        }
+      }
+      order_ = pass.order;
+      work_ = 100;
+      for (const LaunchStep& step : request.plan->steps) {
+        Launch(std::get<KernelLaunch>(step), memory, launches_++);
+      }
+      outcome.pass_work.push_back(work_);
+    }
     outcome.buffers = memory;
     return outcome;
   }
@@ -196,6 +195,9 @@ class VerifierTest : public testing::Test {
   FakeReference reference_;
   Kernel kernel_ = Honest;
   RunOutcome outcome_;
+  int launches_ = 0;
+  BlockOrder order_ = BlockOrder::kFirstToLast;
+  uint64_t work_ = 0;  // what the device says of the pass that runs
   std::unique_ptr<Verifier> verifier_;
 };
 
@@ -312,7 +314,53 @@ TEST_F(VerifierTest, StateKeptBetweenLaunchesIsFound) {
       Honest(x, y, a, n, before);  // the second launch relies on the first
     }
   });
-  EXPECT_THAT(Reason(evaluation), HasSubstr("on the second launch, y[0] is unwritten"));
+  EXPECT_THAT(Reason(evaluation), HasSubstr("on a later call, y[0] is unwritten"));
+}
+
+TEST_F(VerifierTest, ResultsKeptFromOtherInputsAreFound) {
+  Start();
+  std::vector<float> kept;
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    if (before == 0) {
+      Honest(x, y, a, n, before);
+      kept = y;
+    }
+    y = kept;  // same pointers, new contents
+  });
+  EXPECT_THAT(Reason(evaluation), HasSubstr("L1: at n=1, declared fills, seed 1: on a later call, "
+                                            "y[0]: expected"));
+}
+
+TEST_F(VerifierTest, WorkThatIsSparedOnASecondCallIsFound) {
+  Start();
+  std::vector<float> kept_x;
+  std::vector<float> kept_y;
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    if (before > 0 && x == kept_x) {
+      y = kept_y;  // always right, and no work at all
+      work_ = 5;
+      return;
+    }
+    Honest(x, y, a, n, before);
+    kept_x = x;
+    kept_y = y;
+  });
+  EXPECT_THAT(Reason(evaluation),
+              HasSubstr("L0: at n=1, declared fills, seed 1: a second call with the same inputs "
+                        "does 5 % of the first one's work"));
+}
+
+TEST_F(VerifierTest, TheOrderOfBlocksMustNotShow) {
+  Start();
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    Honest(x, y, a, n, before);
+    if (order_ == BlockOrder::kLastToFirst && n == 67) {
+      y[66] = 0;  // waits for what an earlier block leaves behind
+    }
+  });
+  EXPECT_THAT(Reason(evaluation),
+              HasSubstr("L1: at n=67, declared fills, seed 1: with its blocks from last to first, "
+                        "y[66]: expected"));
 }
 
 TEST_F(VerifierTest, AChangedInputIsFound) {
