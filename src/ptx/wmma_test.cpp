@@ -30,7 +30,7 @@ uint16_t Half(int value) {
     return 0;
   }
   const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  return static_cast<uint16_t>(bits >> 16 & 0x8000 | ((bits >> 23 & 0xff) - 112) << 10 | (bits >> 13 & 0x3ff));
+  return static_cast<uint16_t>(((bits >> 16) & 0x8000) | ((((bits >> 23) & 0xff) - 112) << 10) | ((bits >> 13) & 0x3ff));
 }
 
 void Put(std::vector<std::byte>& bytes, const std::string& type, size_t index, int value) {
