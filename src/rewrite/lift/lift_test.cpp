@@ -279,7 +279,7 @@ TEST(LiftSum, ASharesFactorIsEachTermsFactor) {
       "gridDim.x) s += x[i] * x[i];\n";
   const std::string program = "Program  k(x, out, n, scale)  par: i in [0, n)\n";
   EXPECT_EQ(LiftText(head + "atomicAdd(out, s / n); }"),
-            program + "  Stage  out[0] atomic sum x[i] * x[i] / (float)n\n");
+            program + "  Stage  out[0] atomic sum x[i] * x[i] / n\n");
   EXPECT_EQ(LiftText(head + "atomicAdd(out, -(scale * s)); }"),
             program + "  Stage  out[0] atomic sum -(scale * (x[i] * x[i]))\n");
   for (const char* other : {"s * s", "s + 1.0f", "scale / s", "sqrtf(s)", "s * threadIdx.x",
