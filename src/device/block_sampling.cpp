@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -340,6 +341,26 @@ BlockSample ChooseBlocks(const Dim3& grid, uint64_t count) {
     sample.first_half.insert(sample.first_half.end(), ids.begin(),
                              ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2));
   }
+  return sample;
+}
+
+BlockSample WithHalvesBeside(BlockSample sample, const Dim3& grid) {
+  const std::set<uint64_t> taken(sample.all.begin(), sample.all.end());
+  const uint64_t blocks = grid.Count();
+  std::vector<uint64_t> beside;
+  uint64_t next = 0;
+  for (const uint64_t id : sample.first_half) {
+    // The next free one: ids of a group are neighbours, or the rows of a box.
+    next = std::max(next, id);
+    while (taken.count(next) != 0) {
+      ++next;
+    }
+    if (next >= blocks) {
+      return sample;
+    }
+    beside.push_back(next++);
+  }
+  sample.first_half = std::move(beside);
   return sample;
 }
 

@@ -47,6 +47,11 @@ struct BlockSample {
 // count > 0, the grid is not empty
 BlockSample ChooseBlocks(const Dim3& grid, uint64_t count);
 
+// The same sample with its first halves replaced by as many blocks beside each group that are not
+// in the sample: for kernels that find their work done when a block is run again. Unchanged where
+// there is no room.
+BlockSample WithHalvesBeside(BlockSample sample, const Dim3& grid);
+
 // Every count times `factor`, rounded; blocks_in_grid stays.
 ptx::Counters Scaled(const ptx::Counters& counters, double factor);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace optiml {
@@ -186,6 +187,24 @@ TEST(ChooseBlocks, StaysInsideEveryGridAndBelowTheCount) {
       }
     }
   }
+}
+
+TEST(WithHalvesBeside, TakesNeighboursThatAreNotInTheSample) {
+  for (const Dim3& shape : {Dim3{1000, 1, 1}, Dim3{64, 64, 1}, Dim3{16, 16, 16}}) {
+    const BlockSample sample = ChooseBlocks(shape, 100);
+    const BlockSample beside = WithHalvesBeside(sample, shape);
+    EXPECT_EQ(beside.all, sample.all);
+    EXPECT_EQ(beside.first_half.size(), sample.first_half.size());
+    for (const uint64_t id : beside.first_half) {
+      EXPECT_LT(id, shape.Count());
+      EXPECT_EQ(std::count(sample.all.begin(), sample.all.end(), id), 0);
+    }
+  }
+}
+
+TEST(WithHalvesBeside, LeavesASampleAloneThatFillsTheGrid) {
+  const BlockSample sample = ChooseBlocks({100, 1, 1}, 90);
+  EXPECT_EQ(WithHalvesBeside(sample, {100, 1, 1}).first_half, sample.first_half);
 }
 
 TEST(Extrapolated, ScalesCountsAndFetchesSharedDataOnce) {

@@ -333,7 +333,7 @@ TEST_F(ExchangePlan, RunsInFullWhileThePlanIsSmall) {
 
 TEST_F(ExchangePlan, SamplesBeyondTheLimitSinceOnlyStoresAreSteered) {
   constexpr int kPasses = 4;
-  constexpr int kCount = 1 << 22;
+  constexpr int kCount = 1 << 23;
   MakePasses(kPasses, kCount);
   const TimeOutcome full = Time();
   ASSERT_EQ(full.status, RunStatus::kCompleted) << full.reason;
@@ -345,7 +345,11 @@ TEST_F(ExchangePlan, SamplesBeyondTheLimitSinceOnlyStoresAreSteered) {
   const double reads = kPasses * 2.0 * kCount / 2 / 32;
   EXPECT_NEAR(*full.profile.Get(metric::kGlobalLoadRequests), reads, reads * 1e-3);
   EXPECT_NEAR(*sampled.profile.Get(metric::kGlobalLoadRequests), reads, reads * 1e-3);
-  EXPECT_NEAR(sampled.timing.median_s / full.timing.median_s, 1, 0.15);
+  // Random neighbours are exchanged with a probability of 1/2 in the first pass, and a little less
+  // in the later ones.
+  const double stores = *full.profile.Get(metric::kGlobalStoreRequests);
+  EXPECT_NEAR(*sampled.profile.Get(metric::kGlobalStoreRequests), stores, stores * 0.1);
+  EXPECT_NEAR(sampled.timing.median_s / full.timing.median_s, 1, 0.1);
 }
 
 TEST_F(ExchangePlan, SharesTheBudgetAmongManyLaunches) {

@@ -83,12 +83,16 @@ void CountInFull(Counting& counting, uint64_t limit, const BlockDependence& fact
   counting.Count(outcome.counters, outcome.counters.blocks_run);
 }
 
-void CountBySample(Counting& counting, uint64_t instructions_of_block,
+void CountBySample(Counting& counting, uint64_t instructions_of_block, const BlockDependence& facts,
                    const CountingLimits& limits) {
   const uint64_t wanted =
       limits.sample_budget / kRunsPerSample * kSamplesPerRuns / instructions_of_block;
-  const BlockSample sample = ChooseBlocks(counting.request().grid,
-                                          std::clamp(wanted, kMinSampleBlocks, counting.blocks()));
+  const Dim3& grid = counting.request().grid;
+  BlockSample sample = ChooseBlocks(grid, std::clamp(wanted, kMinSampleBlocks, counting.blocks()));
+  if (facts.data_steers && !facts.steers_more_than_stores) {
+    // Elements that a block has exchanged are in order when it is run again: nothing is stored.
+    sample = WithHalvesBeside(std::move(sample), grid);
+  }
   ptx::LaunchOutcome half;
   if (!sample.first_half.empty()) {
     half = counting.Run(sample.first_half, limits.step_limit, true);
@@ -170,7 +174,7 @@ CountedLaunch CountLaunch(const PreparedLaunch& prepared, const CountingLimits& 
     }
     instructions_of_block = std::max<uint64_t>(pilot.counters.thread_instructions, 1);
   }
-  CountBySample(counting, instructions_of_block, limits);
+  CountBySample(counting, instructions_of_block, facts, limits);
   return counting.Take();
 }
 
