@@ -208,6 +208,47 @@ extern "C" void shared(float* y, int n) {
   EXPECT_FALSE(offered({text_edit("threads", {{"threads", 128}})}).contains("bounds"));
 }
 
+TEST(Catalogue, KernelsThatShareTheirBlockSizeChangeItOnce) {
+  const Made made = Make({"twice",
+                          R"(
+__global__ void first(float* y) {
+  __shared__ float tile[1];
+  y[threadIdx.x] = tile[0];
+}
+__global__ void second(float* y) {
+  __shared__ float tile[1];
+  y[threadIdx.x] = tile[0];
+}
+extern "C" void twice(float* y) {
+  int block = 64;
+  first<<<1, block>>>(y);
+  second<<<1, block>>>(y);
+}
+)",
+                          {Bytes(4096)}});
+  const auto threads = [](int64_t kernel, int64_t count) {
+    Edit edit = MakeEdit("threads", {{"kernel", kernel}, {"threads", count}});
+    edit.origin = EditOrigin::kTextRewrite;
+    return edit;
+  };
+  const auto kernels_offered = [&](const std::vector<Edit>& chain) {
+    std::set<int64_t> kernels;
+    for (const Edit& edit : made.catalogue->Propose(chain, nullptr)) {
+      if (edit.rewrite == "threads") {
+        kernels.insert(edit.parameters.at("kernel"));
+      }
+    }
+    return kernels;
+  };
+  EXPECT_EQ(kernels_offered({}), (std::set<int64_t>{0, 1}));
+  EXPECT_TRUE(kernels_offered({threads(0, 128)}).empty());
+  const std::vector<Edit> chain = {threads(0, 128), threads(1, 256)};
+  const ApplyOutcome outcome = made.catalogue->Apply(chain);
+  ASSERT_TRUE(std::holds_alternative<ApplyRefusal>(outcome));
+  EXPECT_THAT(std::get<ApplyRefusal>(outcome).reason, HasSubstr("changes the same text"));
+  EXPECT_TRUE(made.catalogue->Propose(chain, nullptr).empty());
+}
+
 TEST(Catalogue, PlacesComputedFromAFloatAreAScatterAndNoFullFold) {
   const Made made = Make(FloatHistogram());
   EXPECT_NE(made.Refusal({MakeEdit("grid_fold", {{"blocks", 8}, {"width", 4}, {"items", 4}})}), "");

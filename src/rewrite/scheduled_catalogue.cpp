@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "rewrite/emit/emit.h"
@@ -22,6 +23,15 @@ struct Plan {
   std::vector<Schedule> schedules;      // of the lifted kernels
   std::vector<std::vector<Edit>> text;  // of the others
 };
+
+// Whether one of `more` changes text that one of `made` changes: the literal of a block size that
+// two kernels share, say.
+bool Collide(const std::vector<Replacement>& made, const std::vector<Replacement>& more) {
+  return std::any_of(made.begin(), made.end(), [&](const Replacement& a) {
+    return std::any_of(more.begin(), more.end(),
+                       [&](const Replacement& b) { return a.begin < b.end && b.begin < a.end; });
+  });
+}
 
 class ScheduledCatalogue : public Catalogue {
  public:
@@ -47,6 +57,11 @@ class ScheduledCatalogue : public Catalogue {
     for (const Edit& edit : chain) {
       used.insert(edit.Label());
     }
+    const std::variant<std::vector<Replacement>, ApplyRefusal> made_by_text =
+        TextReplacements(plan);
+    if (!std::holds_alternative<std::vector<Replacement>>(made_by_text)) {
+      return {};
+    }
     std::vector<Edit> edits;
     for (size_t i = 0; i < kernels_.size(); ++i) {
       ProposeFor(i, plan.schedules[i], used, &edits);
@@ -57,6 +72,11 @@ class ScheduledCatalogue : public Catalogue {
         taken.push_back(edit.rewrite);
       }
       for (Edit& edit : ProposeTextEdits(text_kernels_[i], taken)) {
+        const auto replacements = ApplyTextEdit(text_kernels_[i], edit);
+        if (Collide(std::get<std::vector<Replacement>>(made_by_text),
+                    std::get<std::vector<Replacement>>(replacements))) {
+          continue;
+        }
         AddKernel(text_kernels_[i].index, &edit);
         edits.push_back(std::move(edit));
       }
@@ -89,20 +109,12 @@ class ScheduledCatalogue : public Catalogue {
         scheduled.push_back({&kernels_[i], plan.schedules[i]});
       }
     }
-    std::vector<Replacement> replacements;
-    for (size_t i = 0; i < text_kernels_.size(); ++i) {
-      for (const Edit& edit : plan.text[i]) {
-        std::variant<std::vector<Replacement>, std::string> outcome =
-            ApplyTextEdit(text_kernels_[i], edit);
-        if (auto* reason = std::get_if<std::string>(&outcome)) {
-          return ApplyRefusal{fmt::format("{}: {}", edit.Label(), *reason)};
-        }
-        for (Replacement& one : std::get<std::vector<Replacement>>(outcome)) {
-          replacements.push_back(std::move(one));
-        }
-      }
+    std::variant<std::vector<Replacement>, ApplyRefusal> replacements = TextReplacements(plan);
+    if (auto* refusal = std::get_if<ApplyRefusal>(&replacements)) {
+      return *refusal;
     }
-    return EmitSource(*unit_, root_, scheduled, std::move(replacements));
+    return EmitSource(*unit_, root_, scheduled,
+                      std::get<std::vector<Replacement>>(std::move(replacements)));
   }
 
   ApplyOutcome Identity() const override {
@@ -118,6 +130,27 @@ class ScheduledCatalogue : public Catalogue {
 
  private:
   size_t kernel_count() const { return kernels_.size() + text_kernels_.size(); }
+
+  // What all text edits of the plan change.
+  std::variant<std::vector<Replacement>, ApplyRefusal> TextReplacements(const Plan& plan) const {
+    std::vector<Replacement> replacements;
+    for (size_t i = 0; i < text_kernels_.size(); ++i) {
+      for (const Edit& edit : plan.text[i]) {
+        std::variant<std::vector<Replacement>, std::string> outcome =
+            ApplyTextEdit(text_kernels_[i], edit);
+        if (auto* reason = std::get_if<std::string>(&outcome)) {
+          return ApplyRefusal{fmt::format("{}: {}", edit.Label(), *reason)};
+        }
+        auto& more = std::get<std::vector<Replacement>>(outcome);
+        if (Collide(replacements, more)) {
+          return ApplyRefusal{
+              fmt::format("{}: another edit of the chain changes the same text", edit.Label())};
+        }
+        std::move(more.begin(), more.end(), std::back_inserter(replacements));
+      }
+    }
+    return replacements;
+  }
 
   void AddKernel(int index, Edit* edit) const {
     if (kernel_count() > 1) {
