@@ -99,7 +99,7 @@ bool Decoder::DecodeAlu(const Instruction& instruction, const Opcode& opcode) {
   request.ftz = opcode.ftz;
   request.sat = opcode.sat;
   request.relu = opcode.relu;
-  request.approximate = opcode.approximate;
+  request.approximate = opcode.approximate && !opcode.full_range;
   for (const std::string_view word : opcode.others) {
     if (word == "NaN") {
       request.nan = true;
@@ -155,7 +155,7 @@ bool Decoder::DecodeAlu(const Instruction& instruction, const Opcode& opcode) {
     if (mad) {
       sources.emplace_back(type, result);
     }
-    return known({"wide", "hi", "lo"}) && !opcode.sat &&
+    return known({"wide", "hi", "lo"}) && (!opcode.sat || (mad && high)) &&
            EmitAlu(request, instruction, result, sources);
   }
   if (base == "mul24" || base == "mad24") {
@@ -230,14 +230,7 @@ bool Decoder::DecodeAlu(const Instruction& instruction, const Opcode& opcode) {
            EmitAlu(request, instruction, 4, std::vector<std::pair<Type, uint32_t>>(3, {type, 4}));
   }
   if (base == "lop3") {
-    if (instruction.operands.size() != 5 ||
-        instruction.operands[4].kind != OperandKind::kImmediate) {
-      return false;  // the form with a predicate
-    }
-    request.op = AluOp::kLop3;
-    return known({}) &&
-           EmitAlu(request, instruction, 4, std::vector<std::pair<Type, uint32_t>>(3, {type, 4}),
-                   static_cast<uint32_t>(instruction.operands[4].bits & 0xff));
+    return DecodeLop3(instruction, opcode);
   }
   if (base == "bmsk") {
     request.op = AluOp::kBmsk;
@@ -270,6 +263,50 @@ bool Decoder::DecodeAlu(const Instruction& instruction, const Opcode& opcode) {
                    std::vector<std::pair<Type, uint32_t>>(3, {Type::kB32, 4}), aux);
   }
   return false;
+}
+
+// lop3.b32 d, a, b, c, table; or lop3.or.b32 d|p, a, b, c, table, q with p = (d != 0) or q.
+bool Decoder::DecodeLop3(const Instruction& instruction, const Opcode& opcode) {
+  const auto& operands = instruction.operands;
+  const bool with_predicate = opcode.Has("or") || opcode.Has("and");
+  if (operands.size() != (with_predicate ? 6u : 5u) ||
+      operands[4].kind != OperandKind::kImmediate ||
+      (operands[0].kind == OperandKind::kPair) != with_predicate ||
+      opcode.others.size() != (with_predicate ? 1u : 0u)) {
+    return false;
+  }
+  AluRequest request;
+  request.op = AluOp::kLop3;
+  request.type = opcode.type();
+  Place sources[3];
+  for (size_t i = 0; i < 3; ++i) {
+    sources[i] = Source(operands[i + 1], request.type, 4);
+  }
+  bool negated = false;
+  const Place q = with_predicate ? PredicateSource(operands[5], negated) : 0;
+  const Operand& result = with_predicate ? operands[0].elements[0] : operands[0];
+  const Place d = Destination(result, 4, false);
+  Op& op = Emit(b_.handlers->alu(request));
+  op.d = d;
+  op.a = sources[0];
+  op.b = sources[1];
+  op.c = sources[2];
+  op.aux = static_cast<uint32_t>(operands[4].bits & 0xff);
+  if (with_predicate) {
+    request.op = AluOp::kSetp;
+    request.type = Type::kB32;
+    request.compare = Compare::kNe;
+    const Place zero = b_.Constant(0, 4);
+    const Place p = PredicateDestination(operands[0].elements[1]);
+    Op& test = Emit(Find(request));
+    test.d = p;
+    test.a = d;
+    test.b = zero;
+    test.c = q;
+    test.aux =
+        static_cast<uint32_t>(opcode.Has("or") ? BoolOp::kOr : BoolOp::kAnd) | (negated ? 8u : 0u);
+  }
+  return true;
 }
 
 bool Decoder::DecodeMov(const Instruction& instruction, const Opcode& opcode) {
@@ -373,7 +410,8 @@ bool Decoder::DecodeCompare(const Instruction& instruction, const Opcode& opcode
     request.source_type = opcode.types[1];
     const uint32_t width = TypeBytes(request.type);
     return EmitAlu(request, instruction, width,
-                   {{request.type, width}, {request.type, width}, {request.source_type, 4}});
+                   {{request.type, width}, {request.type, width}, {request.source_type, 4}}, 0,
+                   opcode.ftz ? 1 : 0);
   }
   if (opcode.base == "testp") {
     if (opcode.others.size() != 1) {
@@ -489,6 +527,13 @@ bool Decoder::DecodeConvert(const Instruction& instruction, const Opcode& opcode
   request.sat = opcode.sat;
   if (opcode.Has("pack")) {
     request.op = AluOp::kCvtPack;
+    for (const std::string_view word : opcode.others) {  // cvt.pack.sat.u4.s32.b32
+      if (word == "u4" || word == "s4" || word == "u2" || word == "s2") {
+        return EmitAlu(request, instruction, 4,
+                       std::vector<std::pair<Type, uint32_t>>(3, {Type::kB32, 4}),
+                       (word[0] == 's' ? 1u : 0u) | (word[1] == '4' ? 8u : 4u));
+      }
+    }
     if (opcode.types.size() < 2) {
       return false;
     }

@@ -46,7 +46,8 @@ struct MmaForm {
   Type a;
   uint32_t m, n, k;
 };
-// The shapes of mma.sync by the type of A (PTX ISA, mma); sub-byte types and m8n8k4 of f16 are left out.
+// The shapes of mma.sync by the type of A (PTX ISA, mma); sub-byte types and m8n8k4 of f16 are left
+// out.
 constexpr MmaForm kMmaForms[] = {
     {Type::kF16, 16, 8, 8},   {Type::kF16, 16, 8, 16},  {Type::kBf16, 16, 8, 8},
     {Type::kBf16, 16, 8, 16}, {Type::kTf32, 16, 8, 4},  {Type::kTf32, 16, 8, 8},
@@ -101,7 +102,8 @@ uint32_t MatrixRegisterBytes(Type type) {
 std::vector<Place> Decoder::MatrixSources(const Operand& operand, size_t count, uint32_t bytes) {
   const auto elements = ElementsOf(operand);
   if (elements.size() != count) {
-    throw CannotDecode{fmt::format("a matrix operand of {} registers, not {}", elements.size(), count)};
+    throw CannotDecode{
+        fmt::format("a matrix operand of {} registers, not {}", elements.size(), count)};
   }
   std::vector<Place> places;
   for (const Operand* element : elements) {
@@ -110,10 +112,12 @@ std::vector<Place> Decoder::MatrixSources(const Operand& operand, size_t count, 
   return places;
 }
 
-std::vector<Place> Decoder::MatrixDestinations(const Operand& operand, size_t count, uint32_t bytes) {
+std::vector<Place> Decoder::MatrixDestinations(const Operand& operand, size_t count,
+                                               uint32_t bytes) {
   const auto elements = ElementsOf(operand);
   if (elements.size() != count) {
-    throw CannotDecode{fmt::format("a matrix result of {} registers, not {}", elements.size(), count)};
+    throw CannotDecode{
+        fmt::format("a matrix result of {} registers, not {}", elements.size(), count)};
   }
   std::vector<Place> places;
   for (const Operand* element : elements) {
@@ -177,7 +181,8 @@ bool Decoder::DecodeMma(const Instruction& instruction, const Opcode& opcode) {
 
 bool Decoder::DecodeMoveMatrices(const Instruction& instruction, const Opcode& opcode) {
   const auto& operands = instruction.operands;
-  if (!OnlyWords(opcode, {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}) ||
+  if (!OnlyWords(opcode,
+                 {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}) ||
       !opcode.Has("m8n8") || opcode.type() != Type::kB16 || operands.size() != 2) {
     return false;
   }
@@ -297,8 +302,8 @@ bool Decoder::DecodeWarpgroup(const Instruction& instruction, const Opcode& opco
     shape.fraction_bits = 13;
     shape.result_fraction_bits = 13;
   }
-  // d, a, b, scale-d; then for floats imm-scale-a, imm-scale-b; for 16-bit types imm-trans-a (unless A is in
-  // registers), imm-trans-b.
+  // d, a, b, scale-d; then for floats imm-scale-a, imm-scale-b; for 16-bit types imm-trans-a
+  // (unless A is in registers), imm-trans-b.
   const bool in_registers = operands.size() > 1 && operands[1].kind == OperandKind::kVector;
   const size_t scales = integers ? 0 : 2;
   const size_t transposes = bytes != 2 || integers ? 0 : in_registers ? 1 : 2;

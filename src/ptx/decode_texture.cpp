@@ -1,5 +1,5 @@
-// Textures and surfaces by object handle (unified mode): tex, tld4, suld.b, sust.b. Layered and cubic ones, mipmaps
-// and explicit gradients are not executed.
+// Textures and surfaces by object handle (unified mode): tex, tld4, suld.b, sust.b. Layered and
+// cubic ones, mipmaps and explicit gradients are not executed.
 
 #include <algorithm>
 
@@ -14,8 +14,8 @@ bool Decoder::DecodeTexture(const Instruction& instruction, const Opcode& opcode
     return false;
   }
   TextureSite site;
-  site.kind = store                    ? TextureSite::Kind::kStore
-              : surface                ? TextureSite::Kind::kLoad
+  site.kind = store                   ? TextureSite::Kind::kStore
+              : surface               ? TextureSite::Kind::kLoad
               : opcode.base == "tld4" ? TextureSite::Kind::kGather
                                       : TextureSite::Kind::kRead;
   uint32_t vector = 1;
@@ -56,12 +56,15 @@ bool Decoder::DecodeTexture(const Instruction& instruction, const Opcode& opcode
   const auto elements = ElementsOf(what);
   const auto coordinates = ElementsOf(where.elements[1]);
   // Three coordinates are given as four, of which the last counts for nothing.
-  if (elements.size() != vector || coordinates.size() < site.dimensions || bytes == 0 || bytes > 8 ||
-      (coordinate != Type::kS32 && coordinate != Type::kF32)) {
+  if (elements.size() != vector || coordinates.size() < site.dimensions || bytes == 0 ||
+      bytes > 8 || (coordinate != Type::kS32 && coordinate != Type::kF32)) {
     return false;
   }
-  if (!surface && (vector != 4 || (site.type != Type::kF32 && site.type != Type::kS32 && site.type != Type::kU32) ||
-                   (site.kind == TextureSite::Kind::kGather && (site.dimensions != 2 || site.integer_coordinates)))) {
+  if (!surface &&
+      (vector != 4 ||
+       (site.type != Type::kF32 && site.type != Type::kS32 && site.type != Type::kU32) ||
+       (site.kind == TextureSite::Kind::kGather &&
+        (site.dimensions != 2 || site.integer_coordinates)))) {
     return false;
   }
   site.handle = Source(where.elements[0], Type::kU64, 8);
@@ -69,9 +72,10 @@ bool Decoder::DecodeTexture(const Instruction& instruction, const Opcode& opcode
     site.coordinates.push_back(Source(*coordinates[d], coordinate, 4));
   }
   for (const Operand* element : elements) {
-    site.values.push_back(store                                  ? Source(*element, site.type, bytes)
-                          : element->kind == OperandKind::kSink && !surface ? 0
-                                                                 : Destination(*element, bytes, false));
+    site.values.push_back(store ? Source(*element, site.type, bytes)
+                          : element->kind == OperandKind::kSink && !surface
+                              ? 0
+                              : Destination(*element, bytes, false));
   }
   Op& op = Emit(surface ? &AccessSurface : &ReadTexture);
   op.site = static_cast<uint32_t>(program_.textures.size());

@@ -1,12 +1,12 @@
 // wmma: loads and stores of fragments, and products of them.
 //
 // PTX leaves open where a fragment's elements lie; this is where compute capability 9.0 puts them
-// (docs/emulator_arithmetic.md): tiles as mma.sync has them, one after the other. m8n32k16 is computed
-// as the transposed product of 32 x 8. Fragments of f16 always take 8 registers; those that are not
-// needed repeat the others.
+// (docs/emulator_arithmetic.md): tiles as mma.sync has them, one after the other. m8n32k16 is
+// computed as the transposed product of 32 x 8. Fragments of f16 always take 8 registers; those
+// that are not needed repeat the others.
 //
-// A load becomes address arithmetic and ordinary loads, so that checks and counters see what a load by
-// hand would show.
+// A load becomes address arithmetic and ordinary loads, so that checks and counters see what a load
+// by hand would show.
 
 #include <fmt/format.h>
 
@@ -26,10 +26,10 @@ struct WmmaForm {
   Type a;
 };
 constexpr WmmaForm kWmmaForms[] = {
-    {16, 16, 16, Type::kF16},  {32, 8, 16, Type::kF16}, {8, 32, 16, Type::kF16},
+    {16, 16, 16, Type::kF16},  {32, 8, 16, Type::kF16},  {8, 32, 16, Type::kF16},
     {16, 16, 16, Type::kBf16}, {32, 8, 16, Type::kBf16}, {8, 32, 16, Type::kBf16},
-    {16, 16, 16, Type::kS8},   {32, 8, 16, Type::kS8},  {8, 32, 16, Type::kS8},
-    {16, 16, 16, Type::kU8},   {32, 8, 16, Type::kU8},  {8, 32, 16, Type::kU8},
+    {16, 16, 16, Type::kS8},   {32, 8, 16, Type::kS8},   {8, 32, 16, Type::kS8},
+    {16, 16, 16, Type::kU8},   {32, 8, 16, Type::kU8},   {8, 32, 16, Type::kU8},
     {16, 16, 8, Type::kTf32},  {8, 8, 4, Type::kF64}};
 
 bool KnownForm(const MatrixShape& shape, Type a) {
@@ -80,7 +80,8 @@ Fragment FragmentOf(MatrixOperand operand, const MatrixShape& shape, uint32_t by
 using Elements = std::array<std::array<std::pair<uint32_t, uint32_t>, 4>, 32>;
 
 std::vector<Elements> ElementsOfRegisters(const Fragment& fragment, MatrixOperand operand,
-                                          bool transposed, uint32_t bytes, uint32_t register_bytes) {
+                                          bool transposed, uint32_t bytes,
+                                          uint32_t register_bytes) {
   std::vector<Elements> registers(fragment.registers);
   for (uint32_t row = 0; row < fragment.rows; ++row) {
     for (uint32_t column = 0; column < fragment.columns; ++column) {
@@ -195,8 +196,8 @@ bool Decoder::DecodeWmmaMemory(const Instruction& instruction, const Opcode& opc
                 (type == Type::kF16 || type == Type::kF32 || type == Type::kS32 ||
                  type == Type::kF64)
           : KnownForm(shape, type);
-  if (opcode.types.size() != 1 || !known || row_major == opcode.Has("col") ||
-      operands.size() < 2 || operands.size() > 3) {
+  if (opcode.types.size() != 1 || !known || row_major == opcode.Has("col") || operands.size() < 2 ||
+      operands.size() > 3) {
     return false;
   }
   const uint32_t bytes = MatrixElementBytes(type);
@@ -205,7 +206,8 @@ bool Decoder::DecodeWmmaMemory(const Instruction& instruction, const Opcode& opc
   const MatrixOperand computed = !transposed || operand == MatrixOperand::kC ? operand
                                  : operand == MatrixOperand::kA              ? MatrixOperand::kB
                                                                              : MatrixOperand::kA;
-  const Fragment fragment = FragmentOf(computed, transposed ? Transposed(shape) : shape, bytes, register_bytes);
+  const Fragment fragment =
+      FragmentOf(computed, transposed ? Transposed(shape) : shape, bytes, register_bytes);
   const auto elements = ElementsOfRegisters(fragment, computed, transposed, bytes, register_bytes);
   const uint32_t declared = DeclaredRegisters(type, operand, fragment.registers);
   const Space space = SpaceOf(opcode);
@@ -312,12 +314,14 @@ bool Decoder::DecodeWmma(const Instruction& instruction, const Opcode& opcode) {
   shape.a = types.size() == 2 ? Type::kF16 : types[1];
   shape.b = types.size() == 2 ? Type::kF16 : types[2];
   shape.saturate = opcode.satfinite;
+  // Compute capability 9.0 sums tf32 in two steps here, unlike mma.sync (measured).
+  shape.step = shape.a == Type::kTf32 ? 4 : 0;
   const bool integers = shape.a == Type::kS8 || shape.a == Type::kU8;
   const auto fits = [&](Type type) {
-    return integers                    ? type == Type::kS32
-           : shape.a == Type::kF64     ? type == Type::kF64
-           : shape.a == Type::kF16     ? type == Type::kF16 || type == Type::kF32
-                                       : type == Type::kF32;
+    return integers                ? type == Type::kS32
+           : shape.a == Type::kF64 ? type == Type::kF64
+           : shape.a == Type::kF16 ? type == Type::kF16 || type == Type::kF32
+                                   : type == Type::kF32;
   };
   if (!KnownForm(shape, shape.a) || !KnownForm(shape, shape.b) || !fits(shape.c) ||
       !fits(shape.d) || (shape.saturate && !integers)) {

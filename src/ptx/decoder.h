@@ -102,6 +102,7 @@ class Decoder {
   uint32_t LoadRounds(const BasicBlock& block) const;
   // decode_alu.cpp
   bool DecodeAlu(const Instruction& instruction, const Opcode& opcode);
+  bool DecodeLop3(const Instruction& instruction, const Opcode& opcode);
   bool DecodeMov(const Instruction& instruction, const Opcode& opcode);
   bool DecodeCompare(const Instruction& instruction, const Opcode& opcode);
   bool DecodeConvert(const Instruction& instruction, const Opcode& opcode);

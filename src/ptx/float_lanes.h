@@ -42,6 +42,29 @@ struct Bf16 {
   OPTIML_INLINE u16 StoreExact(double x) { return RoundTo16<8, 7>(x, Rounding::kNearest); }
 };
 
+struct Bf16Ftz {
+  using Reg = u16;
+  using Num = float;
+  OPTIML_INLINE float Load(u16 x) { return Flush(Bf16ToFloat(x)); }
+  OPTIML_INLINE u16 Store(float x) {
+    const u16 r = FloatToBf16(x);
+    return (r & 0x7f80u) == 0 ? static_cast<u16>(r & 0x8000u) : r;
+  }
+};
+// Subnormal inputs and results become zero.
+struct F16Ftz {
+  using Reg = u16;
+  using Num = float;
+  OPTIML_INLINE u16 FlushHalf(u16 x) {
+    return (x & 0x7c00u) == 0 ? static_cast<u16>(x & 0x8000u) : x;
+  }
+  OPTIML_INLINE float Load(u16 x) { return HalfToFloat(FlushHalf(x)); }
+  OPTIML_INLINE u16 Store(float x) { return FlushHalf(FloatToHalf(x)); }
+  OPTIML_INLINE u16 StoreExact(double x) {
+    return FlushHalf(RoundTo16<5, 10>(x, Rounding::kNearest));
+  }
+};
+
 template <class Num>
 OPTIML_INLINE Num Clamp01(Num x) {
   return x > Num(0) ? (x < Num(1) ? x : Num(1)) : Num(0);  // NaN becomes +0

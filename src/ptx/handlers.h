@@ -93,8 +93,8 @@ const Op* Mma(Warp& w, const Op* op);
 const Op* LoadMatrix(Warp& w, const Op* op);
 const Op* StoreMatrix(Warp& w, const Op* op);
 const Op* MoveMatrix(Warp& w, const Op* op);  // a; d
-// Elements in 16-bit registers a b c e (aux of them, aux2 bytes each) into one 32-bit register, and one
-// out of it (aux: shift).
+// Elements in 16-bit registers a b c e (aux of them, aux2 bytes each) into one 32-bit register, and
+// one out of it (aux: shift).
 const Op* PackElements(Warp& w, const Op* op);
 const Op* UnpackElement(Warp& w, const Op* op);
 // c: predicate that asks to add to D (aux bit 0: negated), or 0 (aux bit 1: add).

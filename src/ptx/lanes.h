@@ -189,8 +189,10 @@ OPTIML_INLINE u16 RoundTo16(double x, Rounding rounding) {
   if (magnitude >= 0x0010000000000000ULL) {
     fraction |= u64{1} << 52;
   } else {
-    return sign;  // below every format's range by hundreds of binades; directed rounding of such is
-                  // not asked for
+    // Below every format's range by hundreds of binades: zero, or the least number.
+    const bool least = magnitude != 0 && ((rounding == Rounding::kUp && sign == 0) ||
+                                          (rounding == Rounding::kDown && sign != 0));
+    return static_cast<u16>(sign | (least ? 1 : 0));
   }
   int shift = 52 - kFractionBits;
   if (exponent < 1 - kBias) {

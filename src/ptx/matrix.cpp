@@ -11,8 +11,8 @@ uint32_t MmaRegisters(uint32_t rows, uint32_t columns, uint32_t bytes, uint32_t 
 }
 
 // Lane l is member l % 4 of group l / 4. A: a register holds row l / 4 (and 8 more for every second
-// register of 16 rows) and the l % 4-th run of neighbours in k. B: the same with columns for rows. C:
-// two neighbours in n a row.
+// register of 16 rows) and the l % 4-th run of neighbours in k. B: the same with columns for rows.
+// C: two neighbours in n a row.
 FragmentMap MmaFragment(MatrixOperand operand, uint32_t rows, uint32_t columns, uint32_t bytes,
                         uint32_t register_bytes) {
   const uint32_t per_register = register_bytes / bytes;
@@ -24,14 +24,14 @@ FragmentMap MmaFragment(MatrixOperand operand, uint32_t rows, uint32_t columns, 
       uint32_t part = 0;
       size_t at = 0;
       if (operand == MatrixOperand::kC) {
-        // Tiles of 8 columns; rows l / 4 and l / 4 + 8; the two neighbours share a register or take one
-        // each.
+        // Tiles of 8 columns; rows l / 4 and l / 4 + 8; the two neighbours share a register or take
+        // one each.
         const uint32_t groups = rows / 8;
         const uint32_t tile_registers = groups * 2 / per_register;
         lane = row % 8 * 4 + column % 8 / 2;
         part = per_register == 2 ? column % 2 : 0;
-        reg = column / 8 * tile_registers +
-              (per_register == 2 ? row / 8 : row / 8 * 2 + column % 2);
+        reg =
+            column / 8 * tile_registers + (per_register == 2 ? row / 8 : row / 8 * 2 + column % 2);
         at = (size_t{column / 8} * rows + row) * 8 + column % 8;
       } else {
         const uint32_t depth = operand == MatrixOperand::kA ? column : row;

@@ -5,9 +5,9 @@
 // operands lie in the registers of a warp. Internal to ptx/.
 //
 // The arithmetic is that of the tensor cores of compute capability 9.0 as measured
-// (docs/emulator_arithmetic.md): an element of D is one fused sum of k products and C. Every term is
-// aligned to the largest exponent and cut off below MatrixShape::fraction_bits bits; the sum is exact
-// and then rounded once: toward zero into f32, to nearest into f16.
+// (docs/emulator_arithmetic.md): an element of D is one fused sum of k products and C. Every term
+// is aligned to the largest exponent and cut off below MatrixShape::fraction_bits bits; the sum is
+// exact and then rounded once: toward zero into f32, to nearest into f16.
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@
 
 namespace optiml::ptx {
 
-// f64 sums are a chain of fused multiply-adds in the order of k; integers wrap, or clamp once at the
-// end with `saturate`.
+// f64 sums are a chain of fused multiply-adds in the order of k; integers wrap, or clamp once at
+// the end with `saturate`.
 struct MatrixShape {
   uint32_t m = 0;  // rows that one warp computes
   uint32_t n = 0;  // a multiple of 8
@@ -31,13 +31,15 @@ struct MatrixShape {
   bool negate_b = false;
   uint32_t fraction_bits = 25;         // kept of an aligned term below the leading bit's place
   uint32_t result_fraction_bits = 23;  // of an f32 result; the rest is zero
-  // 8-bit floats in mma.sync: two sums, of the first and the last two of every four in k, the second on
-  // top of the first; C is added to the result in its own type.
+  // k of one fused sum; smaller than k: sums on top of each other (wmma of tf32: 4). 0: k.
+  uint32_t step = 0;
+  // 8-bit floats in mma.sync: two sums, of the first and the last two of every four in k, the
+  // second on top of the first; C is added to the result in its own type.
   bool in_halves = false;
 };
 
-// Operands as raw bits, one element a word: a row-major [m][k]; b [n / 8][k][8]; c and d [n / 8][m][8].
-// Words are 64 bits wide for f64, 32 bits for all other types.
+// Operands as raw bits, one element a word: a row-major [m][k]; b [n / 8][k][8]; c and d [n /
+// 8][m][8]. Words are 64 bits wide for f64, 32 bits for all other types.
 struct MatrixOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -83,8 +85,8 @@ struct MatrixSite {
 enum class MatrixOperand : uint8_t { kA, kB, kC };
 
 // Fragments of mma.sync and of the registers of wgmma: element (row, column) of the operand, whose
-// registers hold elements of `bytes` in registers of `register_bytes` (PTX ISA, "Matrix fragments for
-// mma"). B is given as k rows and n columns.
+// registers hold elements of `bytes` in registers of `register_bytes` (PTX ISA, "Matrix fragments
+// for mma"). B is given as k rows and n columns.
 FragmentMap MmaFragment(MatrixOperand operand, uint32_t rows, uint32_t columns, uint32_t bytes,
                         uint32_t register_bytes);
 uint32_t MmaRegisters(uint32_t rows, uint32_t columns, uint32_t bytes, uint32_t register_bytes);

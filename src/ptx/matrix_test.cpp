@@ -1,5 +1,5 @@
-// Matrix instructions against a reference that works on integers: mantissas, exponents and shifts, written apart
-// from the emulator's arithmetic. What the GPU gives is compared by tests/agree.
+// Matrix instructions against a reference that works on integers: mantissas, exponents and shifts,
+// written apart from the emulator's arithmetic. What the GPU gives is compared by tests/agree.
 
 #include <array>
 #include <cmath>
@@ -31,7 +31,8 @@ struct Number {
 
 Number Split(uint64_t bits, Format format) {
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const auto field = static_cast<int>(bits >> format.fraction_bits & ((1u << format.exponent_bits) - 1));
+  const auto field =
+      static_cast<int>(bits >> format.fraction_bits & ((1u << format.exponent_bits) - 1));
   auto mantissa = static_cast<int64_t>(bits & ((uint64_t{1} << format.fraction_bits) - 1));
   if (field != 0) {
     mantissa |= int64_t{1} << format.fraction_bits;
@@ -40,10 +41,10 @@ Number Split(uint64_t bits, Format format) {
   return {negative ? -mantissa : mantissa, (field == 0 ? 1 : field) - bias};
 }
 
-// The fused sum: products and c, each cut to `kept` bits below the largest exponent, rounded toward zero to an f32
-// with `result_bits` of fraction.
-uint32_t FusedSum(const std::vector<std::pair<uint64_t, uint64_t>>& pairs, Format a, Format b, uint32_t c, int kept,
-                  int result_bits) {
+// The fused sum: products and c, each cut to `kept` bits below the largest exponent, rounded toward
+// zero to an f32 with `result_bits` of fraction.
+uint32_t FusedSum(const std::vector<std::pair<uint64_t, uint64_t>>& pairs, Format a, Format b,
+                  uint32_t c, int kept, int result_bits) {
   struct Term {
     __int128 mantissa;
     int exponent;
@@ -86,9 +87,11 @@ uint32_t FusedSum(const std::vector<std::pair<uint64_t, uint64_t>>& pairs, Forma
   } else {
     const int places = exponent >= -126 ? result_bits : result_bits + exponent + 126;
     if (places >= 0) {
-      const uint64_t fraction = places >= top ? magnitude << (places - top) : magnitude >> (top - places);
+      const uint64_t fraction =
+          places >= top ? magnitude << (places - top) : magnitude >> (top - places);
       result = static_cast<uint32_t>(fraction << (23 - result_bits));
-      result = exponent >= -126 ? (result & 0x7fffff) | static_cast<uint32_t>(exponent + 127) << 23 : result;
+      result = exponent >= -126 ? (result & 0x7fffff) | static_cast<uint32_t>(exponent + 127) << 23
+                                : result;
     }
   }
   return result | (negative ? 0x80000000u : 0u);
@@ -99,7 +102,8 @@ using Fragment = std::vector<uint32_t>;
 
 // Runs `body` on one warp with %a, %b, %c of so many registers; returns the registers %d.
 Fragment RunWarp(const std::string& body, const std::vector<Fragment>& inputs, size_t results,
-                 LaunchOutcome* outcome = nullptr, uint32_t threads = 32, const std::string& module_level = {}) {
+                 LaunchOutcome* outcome = nullptr, uint32_t threads = 32,
+                 const std::string& module_level = {}) {
   std::string text = Header() + module_level + ".visible .entry k(";
   for (size_t i = 0; i <= inputs.size(); ++i) {
     text += fmt::format("{}.param .u64 p{}", i == 0 ? "" : ", ", i);
@@ -109,8 +113,9 @@ Fragment RunWarp(const std::string& body, const std::vector<Fragment>& inputs, s
   const std::string_view names = "abc";
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t count = inputs[i].size() / threads;
-    text += fmt::format(".reg .b32 %{}<{}>;\nld.param.u64 %x, [p{}];\nmad.wide.u32 %x, %t0, {}, %x;\n", names[i], count,
-                        i, 4 * count);
+    text +=
+        fmt::format(".reg .b32 %{}<{}>;\nld.param.u64 %x, [p{}];\nmad.wide.u32 %x, %t0, {}, %x;\n",
+                    names[i], count, i, 4 * count);
     for (size_t r = 0; r < count; ++r) {
       text += fmt::format("ld.global.b32 %{}{}, [%x+{}];\n", names[i], r, 4 * r);
     }
@@ -120,7 +125,8 @@ Fragment RunWarp(const std::string& body, const std::vector<Fragment>& inputs, s
     text += fmt::format("mov.b32 %d{}, 0;\n", r);
   }
   text += body;
-  text += fmt::format("ld.param.u64 %x, [p{}];\nmad.wide.u32 %x, %t0, {}, %x;\n", inputs.size(), 4 * results);
+  text += fmt::format("ld.param.u64 %x, [p{}];\nmad.wide.u32 %x, %t0, {}, %x;\n", inputs.size(),
+                      4 * results);
   for (size_t r = 0; r < results; ++r) {
     text += fmt::format("st.global.b32 [%x+{}], %d{};\n", 4 * r, r);
   }
@@ -139,7 +145,9 @@ Fragment RunWarp(const std::string& body, const std::vector<Fragment>& inputs, s
   if (outcome != nullptr) {
     *outcome = got;
   } else {
-    EXPECT_TRUE(got.clean()) << got.message << (got.findings.empty() ? "" : got.findings[0].detail) << "\n" << text;
+    EXPECT_TRUE(got.clean()) << got.message << (got.findings.empty() ? "" : got.findings[0].detail)
+                             << "\n"
+                             << text;
   }
   return Download<uint32_t>(memory, out);
 }
@@ -155,10 +163,11 @@ std::string Vector(char name, size_t count) {
 // Numbers without infinities: exponents spread over `spread` binades around one.
 uint64_t RandomNumber(Rng& rng, Format format, int spread) {
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const int exponent = static_cast<int>(rng.NextBelow(static_cast<uint64_t>(2 * spread + 1))) - spread + bias;
+  const int exponent =
+      static_cast<int>(rng.NextBelow(static_cast<uint64_t>(2 * spread + 1))) - spread + bias;
   const uint64_t field = static_cast<uint64_t>(std::clamp(exponent, 0, 2 * bias));
-  return (rng.Next() & 1) << (format.exponent_bits + format.fraction_bits) | field << format.fraction_bits |
-         (rng.Next() & ((uint64_t{1} << format.fraction_bits) - 1));
+  return (rng.Next() & 1) << (format.exponent_bits + format.fraction_bits) |
+         field << format.fraction_bits | (rng.Next() & ((uint64_t{1} << format.fraction_bits) - 1));
 }
 
 // Runs every test once for each table of handlers.
@@ -183,7 +192,7 @@ struct MmaCase {
   uint32_t k;
   uint32_t per_register;  // elements of A and B
   Format format;
-  uint32_t bits;        // of an element in its register
+  uint32_t bits;         // of an element in its register
   uint32_t value_shift;  // low bits of it that the number does not have (tf32)
   int spread;
 };
@@ -214,7 +223,8 @@ TEST_P(Matrices, FloatProductsAreOneFusedTruncatedSum) {
           a[lane / 4 + 8 * (r % 2)][r / 2 * 4 * c.per_register + lane % 4 * c.per_register + e] = x;
           // What lies below a tf32 number is ignored.
           const uint64_t noise = c.value_shift > 0 ? rng.Next() & 0x1fff : 0;
-          fa[lane * a_registers + r] |= static_cast<uint32_t>((x << c.value_shift | noise) << (c.bits * e));
+          fa[lane * a_registers + r] |=
+              static_cast<uint32_t>((x << c.value_shift | noise) << (c.bits * e));
         }
       }
       for (uint32_t r = 0; r < b_registers; ++r) {
@@ -228,9 +238,10 @@ TEST_P(Matrices, FloatProductsAreOneFusedTruncatedSum) {
         fc[lane * 4 + r] = static_cast<uint32_t>(RandomNumber(rng, kF32, c.spread + 4));
       }
     }
-    const Fragment d = RunWarp(fmt::format("mma.sync.aligned.{} {}, {}, {}, {};\n", c.opcode, Vector('d', 4),
-                                           Vector('a', a_registers), Vector('b', b_registers), Vector('c', 4)),
-                               {fa, fb, fc}, 4);
+    const Fragment d =
+        RunWarp(fmt::format("mma.sync.aligned.{} {}, {}, {}, {};\n", c.opcode, Vector('d', 4),
+                            Vector('a', a_registers), Vector('b', b_registers), Vector('c', 4)),
+                {fa, fb, fc}, 4);
     for (uint32_t lane = 0; lane < 32; ++lane) {
       for (uint32_t r = 0; r < 4; ++r) {
         const uint32_t row = lane / 4 + 8 * (r / 2);
@@ -242,7 +253,8 @@ TEST_P(Matrices, FloatProductsAreOneFusedTruncatedSum) {
         const uint32_t want = FusedSum(pairs, c.format, c.format, fc[lane * 4 + r], 25, 23);
         ASSERT_EQ(d[lane * 4 + r] & 0x7fffffffu, want & 0x7fffffffu)
             << c.opcode << " lane " << lane << " register " << r;
-        ASSERT_TRUE(d[lane * 4 + r] == want || (want & 0x7fffffffu) == 0) << c.opcode << " lane " << lane;
+        ASSERT_TRUE(d[lane * 4 + r] == want || (want & 0x7fffffffu) == 0)
+            << c.opcode << " lane " << lane;
       }
     }
   }
@@ -255,19 +267,20 @@ TEST_P(Matrices, SpecialValuesGiveWhatIeeeGives) {
     uint32_t want;
   };
   const Special kCases[] = {
-      {0x7c007c00, 0x3c003c00, 0, 0x7f800000},                                  // inf * 1
-      {0x7c007c00, 0xbc00bc00, 0, 0xff800000},                                  // inf * -1
-      {0x7c007c00, 0x00000000, 0, 0x7fffffff},                                  // inf * 0
-      {0x7c007c00, 0xbc003c00, 0, 0x7fffffff},                                  // inf - inf
-      {0x7e007e00, 0x3c003c00, 0, 0x7fffffff},                                  // NaN
-      {0x3c003c00, 0x3c003c00, std::bit_cast<uint32_t>(inf), 0x7f800000},       // c
-      {0x7c007c00, 0x3c003c00, std::bit_cast<uint32_t>(-inf), 0x7fffffff},      // inf - c
-      {0x7bff7bff, 0x7bff7bff, 0x7f7fffff, 0x7f7fffff},                         // no overflow by what is cut off
-      {0, 0, 0x80000000, 0},                                                    // an empty sum is +0
+      {0x7c007c00, 0x3c003c00, 0, 0x7f800000},                              // inf * 1
+      {0x7c007c00, 0xbc00bc00, 0, 0xff800000},                              // inf * -1
+      {0x7c007c00, 0x00000000, 0, 0x7fffffff},                              // inf * 0
+      {0x7c007c00, 0xbc003c00, 0, 0x7fffffff},                              // inf - inf
+      {0x7e007e00, 0x3c003c00, 0, 0x7fffffff},                              // NaN
+      {0x3c003c00, 0x3c003c00, std::bit_cast<uint32_t>(inf), 0x7f800000},   // c
+      {0x7c007c00, 0x3c003c00, std::bit_cast<uint32_t>(-inf), 0x7fffffff},  // inf - c
+      {0x7bff7bff, 0x7bff7bff, 0x7f7fffff, 0x7f7fffff},  // no overflow by what is cut off
+      {0, 0, 0x80000000, 0},                             // an empty sum is +0
   };
   for (const Special& s : kCases) {
     const Fragment d = RunWarp(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, "
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, "
+        "%a3}, {%b0, %b1}, "
         "{%c0, %c1, %c2, %c3};\n",
         {Fragment(128, s.a), Fragment(64, s.b), Fragment(128, s.c)}, 4);
     for (const uint32_t got : d) {
@@ -285,7 +298,8 @@ TEST_P(Matrices, HalfAccumulatorsRoundToNearest) {
       a[lane * 4] = first | second << 16;  // k = 0 and 1 of row lane / 4
     }
     return RunWarp(
-        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%d0, %d1}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1};\n",
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%d0, %d1}, {%a0, %a1, %a2, %a3}, {%b0, "
+        "%b1}, {%c0, %c1};\n",
         {a, b, Fragment(64, 0)}, 2)[0];
   };
   EXPECT_EQ(product(0x3c00, 0x1000), 0x3c003c00u);  // 2^-11
@@ -307,10 +321,11 @@ TEST_P(Matrices, IntegersWrapOrClamp) {
     for (size_t i = 0; i < c.size(); i += 2) {
       c[i] = i % 4 == 0 ? 0x7ffffff0 : 0x8000000f;  // near both ends
     }
-    const Fragment d = RunWarp(fmt::format("mma.sync.aligned.m16n8k32.row.col{}.s32.u8.s8.s32 {}, {}, {}, {};\n",
-                                           clamp ? ".satfinite" : "", Vector('d', 4), Vector('a', 4), Vector('b', 2),
-                                           Vector('c', 4)),
-                               {a, b, c}, 4);
+    const Fragment d =
+        RunWarp(fmt::format("mma.sync.aligned.m16n8k32.row.col{}.s32.u8.s8.s32 {}, {}, {}, {};\n",
+                            clamp ? ".satfinite" : "", Vector('d', 4), Vector('a', 4),
+                            Vector('b', 2), Vector('c', 4)),
+                {a, b, c}, 4);
     for (uint32_t lane = 0; lane < 32; ++lane) {
       for (uint32_t r = 0; r < 4; ++r) {
         const uint32_t row = lane / 4 + 8 * (r / 2);
@@ -323,7 +338,8 @@ TEST_P(Matrices, IntegersWrapOrClamp) {
                  static_cast<int8_t>(b_word >> (8 * (k % 4)));
         }
         const int64_t clamped = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-        ASSERT_EQ(d[lane * 4 + r], static_cast<uint32_t>(clamp ? clamped : sum)) << lane << " " << r;
+        ASSERT_EQ(d[lane * 4 + r], static_cast<uint32_t>(clamp ? clamped : sum))
+            << lane << " " << r;
       }
     }
   }
@@ -346,7 +362,8 @@ TEST_P(Matrices, EightBitFloatsAreSummedInHalves) {
     word = static_cast<uint32_t>(RandomNumber(rng, kF32, 6));
   }
   const Fragment d = RunWarp(
-      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, "
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, "
+      "%a3}, {%b0, %b1}, "
       "{%c0, %c1, %c2, %c3};\n",
       {fa, fb, fc}, 4);
   for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -374,34 +391,46 @@ TEST_P(Matrices, EightBitFloatsAreSummedInHalves) {
 TEST_P(Matrices, MatricesMoveBetweenLanes) {
   // Row r of matrix m is at byte 16 * (8 m + r); its elements are 100 m + 10 r + column.
   const std::string fill =
-      "mov.u32 %t1, smem;\nmad.lo.u32 %t1, %t0, 16, %t1;\nshr.u32 %t2, %t0, 3;\nmul.lo.u32 %t2, %t2, 100;\n"
-      "and.b32 %t3, %t0, 7;\nmad.lo.u32 %t2, %t3, 10, %t2;\nmad.lo.u32 %t2, %t2, 0x10001, 0x10000;\n"
-      "st.shared.b32 [%t1], %t2;\nadd.u32 %t2, %t2, 0x20002;\nst.shared.b32 [%t1+4], %t2;\nadd.u32 %t2, %t2, "
-      "0x20002;\nst.shared.b32 [%t1+8], %t2;\nadd.u32 %t2, %t2, 0x20002;\nst.shared.b32 [%t1+12], %t2;\nbar.sync 0;\n";
+      "mov.u32 %t1, smem;\nmad.lo.u32 %t1, %t0, 16, %t1;\nshr.u32 %t2, %t0, 3;\nmul.lo.u32 %t2, "
+      "%t2, 100;\n"
+      "and.b32 %t3, %t0, 7;\nmad.lo.u32 %t2, %t3, 10, %t2;\nmad.lo.u32 %t2, %t2, 0x10001, "
+      "0x10000;\n"
+      "st.shared.b32 [%t1], %t2;\nadd.u32 %t2, %t2, 0x20002;\nst.shared.b32 [%t1+4], %t2;\nadd.u32 "
+      "%t2, %t2, "
+      "0x20002;\nst.shared.b32 [%t1+8], %t2;\nadd.u32 %t2, %t2, 0x20002;\nst.shared.b32 [%t1+12], "
+      "%t2;\nbar.sync 0;\n";
   const std::string shared = ".shared .align 16 .b8 smem[1024];\n";
-  const auto element = [](uint32_t m, uint32_t row, uint32_t column) { return 100 * m + 10 * row + column; };
+  const auto element = [](uint32_t m, uint32_t row, uint32_t column) {
+    return 100 * m + 10 * row + column;
+  };
   for (const bool transposed : {false, true}) {
     for (const uint32_t count : {1u, 2u, 4u}) {
-      const std::string mnemonic = fmt::format("matrix.sync.aligned.m8n8.x{}{}.shared.b16", count, transposed ? ".trans" : "");
-      const Fragment d = RunWarp(fill + fmt::format("ld{} {}, [%t1];\n", mnemonic, Vector('d', count)), {}, count,
-                                 nullptr, 32, shared);
+      const std::string mnemonic = fmt::format("matrix.sync.aligned.m8n8.x{}{}.shared.b16", count,
+                                               transposed ? ".trans" : "");
+      const Fragment d =
+          RunWarp(fill + fmt::format("ld{} {}, [%t1];\n", mnemonic, Vector('d', count)), {}, count,
+                  nullptr, 32, shared);
       for (uint32_t lane = 0; lane < 32; ++lane) {
         for (uint32_t m = 0; m < count; ++m) {
           const uint32_t outer = lane / 4;
           const uint32_t inner = lane % 4 * 2;
-          const uint32_t want = transposed ? element(m, inner, outer) | element(m, inner + 1, outer) << 16
-                                           : element(m, outer, inner) | element(m, outer, inner + 1) << 16;
+          const uint32_t want = transposed
+                                    ? element(m, inner, outer) | element(m, inner + 1, outer) << 16
+                                    : element(m, outer, inner) | element(m, outer, inner + 1) << 16;
           ASSERT_EQ(d[lane * count + m], want) << mnemonic << " lane " << lane;
         }
       }
       // And back: what ldmatrix read, stmatrix writes to the same rows elsewhere.
-      const Fragment rows = RunWarp(
-          fill + fmt::format("ld{0} {1}, [%t1];\nst{0} [%t1+512], {1};\nbar.sync 0;\nsetp.lt.u32 %p0, %t0, {2};\n"
-                             "mov.u32 %d0, 0;\n@%p0 ld.shared.b32 %d0, [%t1+516];\n",
-                             mnemonic, Vector('d', count), 8 * count),
-          {}, count, nullptr, 32, shared);
+      const Fragment rows =
+          RunWarp(fill + fmt::format("ld{0} {1}, [%t1];\nst{0} [%t1+512], {1};\nbar.sync "
+                                     "0;\nsetp.lt.u32 %p0, %t0, {2};\n"
+                                     "mov.u32 %d0, 0;\n@%p0 ld.shared.b32 %d0, [%t1+516];\n",
+                                     mnemonic, Vector('d', count), 8 * count),
+                  {}, count, nullptr, 32, shared);
       for (uint32_t lane = 0; lane < 8 * count; ++lane) {
-        ASSERT_EQ(rows[lane * count], element(lane / 8, lane % 8, 2) | element(lane / 8, lane % 8, 3) << 16) << mnemonic;
+        ASSERT_EQ(rows[lane * count],
+                  element(lane / 8, lane % 8, 2) | element(lane / 8, lane % 8, 3) << 16)
+            << mnemonic;
       }
     }
   }
@@ -411,19 +440,22 @@ TEST_P(Matrices, MatricesMoveBetweenLanes) {
   }
   const Fragment d = RunWarp("movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;\n", {a}, 1);
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    ASSERT_EQ(d[lane], element(0, lane % 4 * 2, lane / 4) | element(0, lane % 4 * 2 + 1, lane / 4) << 16);
+    ASSERT_EQ(d[lane], element(0, lane % 4 * 2, lane / 4) | element(0, lane % 4 * 2 + 1, lane / 4)
+                                                                << 16);
   }
 }
 
 TEST(MatrixChecks, PartOfAWarpIsAFault) {
   LaunchOutcome outcome;
   RunWarp(
-      "setp.lt.u32 %p0, %t0, 16;\n@%p0 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, "
+      "setp.lt.u32 %p0, %t0, 16;\n@%p0 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%d0, %d1, "
+      "%d2, %d3}, {%a0, "
       "%a1}, {%b0}, {%c0, %c1, %c2, %c3};\n",
       {Fragment(64), Fragment(32), Fragment(128)}, 4, &outcome);
   ASSERT_EQ(outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(outcome.findings[0].kind, "divergent warp instruction");
-  EXPECT_NE(outcome.findings[0].detail.find("16 of 32 lanes"), std::string::npos) << outcome.findings[0].detail;
+  EXPECT_NE(outcome.findings[0].detail.find("16 of 32 lanes"), std::string::npos)
+      << outcome.findings[0].detail;
 }
 
 TEST(MatrixChecks, LdmatrixLooksAtTheRowsThatItReads) {
@@ -431,14 +463,18 @@ TEST(MatrixChecks, LdmatrixLooksAtTheRowsThatItReads) {
   // Lanes 0 to 7 give rows; the address of lane 8 is not looked at.
   const std::string shared = ".shared .align 16 .b8 smem[128];\n";
   const std::string fill =
-      "mov.u32 %t1, smem;\nmad.lo.u32 %t1, %t0, 16, %t1;\nmov.u32 %t2, smem;\nmad.lo.u32 %t2, %t0, 4, "
+      "mov.u32 %t1, smem;\nmad.lo.u32 %t1, %t0, 16, %t1;\nmov.u32 %t2, smem;\nmad.lo.u32 %t2, %t0, "
+      "4, "
       "%t2;\nst.shared.b32 [%t2], %t0;\nbar.sync 0;\n";
-  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%t1];\n", {}, 1, &outcome, 32, shared);
+  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%t1];\n", {}, 1, &outcome, 32,
+          shared);
   EXPECT_TRUE(outcome.clean()) << outcome.message;
-  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%d0, %d1}, [%t1];\n", {}, 2, &outcome, 32, shared);
+  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%d0, %d1}, [%t1];\n", {}, 2, &outcome,
+          32, shared);
   ASSERT_EQ(outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(outcome.findings[0].kind, "out of bounds");
-  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%t1+8];\n", {}, 1, &outcome, 32, shared);
+  RunWarp(fill + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%t1+8];\n", {}, 1, &outcome, 32,
+          shared);
   ASSERT_EQ(outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(outcome.findings[0].kind, "misaligned");
 }

@@ -255,9 +255,11 @@ Result<uint64_t> DeviceMemory::AddTexture(const Texture& texture) {
     return Error(ErrorCode::kInvalidArgument, std::move(problem));
   }
   Allocation* allocation = Find(texture.address);
-  if (allocation == nullptr || !allocation->Covers(texture.address, texture.address + texture.bytes())) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("texture of {} bytes at {}", texture.bytes(), NameOf(texture.address)));
+  if (allocation == nullptr ||
+      !allocation->Covers(texture.address, texture.address + texture.bytes())) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("texture of {} bytes at {}", texture.bytes(), NameOf(texture.address)));
   }
   textures_.push_back(std::make_unique<Texture>(texture));
   textures_.back()->allocation = allocation;

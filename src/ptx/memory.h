@@ -111,8 +111,8 @@ class DeviceMemory {
   // REQUIRES: LoadModule was called
   std::optional<uint64_t> SymbolAddress(const Module& module, std::string_view symbol) const;
 
-  // A handle for a texture or surface whose texels lie in a live allocation, to be passed to kernels. Fails with
-  // kInvalidArgument when they do not, or when the description makes no sense.
+  // A handle for a texture or surface whose texels lie in a live allocation, to be passed to
+  // kernels. Fails with kInvalidArgument when they do not, or when the description makes no sense.
   Result<uint64_t> AddTexture(const Texture& texture);
   // Null for a number that is no handle.
   const Texture* FindTexture(uint64_t handle) const;

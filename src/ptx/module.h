@@ -49,7 +49,9 @@ enum class Type : uint8_t {
   kE4m3,
   kE5m2,
   kE4m3x2,
-  kE5m2x2
+  kE5m2x2,
+  kU16x2,
+  kS16x2
 };
 // "f32"; "" for kNone.
 std::string_view TypeName(Type type);

@@ -84,6 +84,7 @@ Opcode ParseOpcode(std::string_view text) {
       opcode.satfinite = true;
     } else if (word == "approx" || word == "full") {
       opcode.approximate = true;
+      opcode.full_range = word == "full";
     } else if (word == "relu") {
       opcode.relu = true;
     } else {

@@ -22,6 +22,7 @@ struct Opcode {
   bool sat = false;
   bool satfinite = false;
   bool approximate = false;  // approx, full
+  bool full_range = false;   // full
   bool relu = false;
   std::vector<std::string_view> others;  // in order
 

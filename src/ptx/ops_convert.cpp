@@ -91,7 +91,18 @@ const Op* RunIntTo16(Warp& w, const Op* op) {
   const HS* a = Reg<HS>(w, op->a);
   const auto mode = static_cast<Rounding>(op->aux);
   return EachSlow<u16>(w, op, [=](u32 l) {
-    return RoundTo16<kExponentBits, kFractionBits>(static_cast<double>(static_cast<S>(a[l])), mode);
+    const S value = static_cast<S>(a[l]);
+    if constexpr (sizeof(S) == 8) {
+      // 53 bits and what is beyond them as one: no second rounding can go wrong.
+      const u64 magnitude =
+          kSigned<S> && value < S{0} ? u64{0} - static_cast<u64>(value) : static_cast<u64>(value);
+      const u64 odd = (magnitude >> 11) | ((magnitude & 0x7ff) != 0 ? 1u : 0u);
+      const double x = magnitude < (u64{1} << 53) ? static_cast<double>(magnitude)
+                                                  : static_cast<double>(odd) * 0x1p11;
+      return RoundTo16<kExponentBits, kFractionBits>(kSigned<S> && value < S{0} ? -x : x, mode);
+    } else {
+      return RoundTo16<kExponentBits, kFractionBits>(static_cast<double>(value), mode);
+    }
   });
 }
 
@@ -157,10 +168,12 @@ struct FromF64 {
   OPTIML_INLINE double Load(double x) { return x; }
 };
 struct FromF16 {
+  static constexpr bool kKeepsNan = false;
   using Reg = u16;
   OPTIML_INLINE float Load(u16 x) { return HalfToFloat(x); }
 };
 struct FromBf16 {
+  static constexpr bool kKeepsNan = true;
   using Reg = u16;
   OPTIML_INLINE float Load(u16 x) { return Bf16ToFloat(x); }
 };
@@ -218,7 +231,7 @@ const Op* RunF32ToF64(Warp& w, const Op* op) {
   const bool sat = (op->aux2 & 1) != 0;
   const bool ftz = (op->aux2 & 2) != 0;
   return Each<double>(w, op, [=](u32 l) {
-    const double x = static_cast<double>(ftz ? Flush(a[l]) : a[l]);
+    const double x = static_cast<double>(ftz ? Canonical(Flush(a[l])) : a[l]);
     return sat ? Saturate(x) : x;
   });
 }
@@ -230,8 +243,7 @@ const Op* RunF64ToF32(Warp& w, const Op* op) {
   return Each<float>(w, op, [=](u32 l) {
     float x = static_cast<float>(a[l]);
     x = ftz ? Flush(x) : x;
-    x = sat ? Saturate(x) : x;
-    return Canonical(x);
+    return sat ? Saturate(x) : x;  // a NaN keeps its sign and the upper part of its payload
   });
 }
 template <class F>
@@ -240,7 +252,10 @@ const Op* Run16ToF32(Warp& w, const Op* op) {
   const bool sat = (op->aux2 & 1) != 0;
   return Each<float>(w, op, [=](u32 l) {
     const float x = F::Load(a[l]);
-    return sat ? Saturate(x) : Canonical(x);
+    if (sat) {
+      return Saturate(x);
+    }
+    return F::kKeepsNan ? x : Canonical(x);
   });
 }
 template <class F>
@@ -265,6 +280,14 @@ const Op* RunFloatTo16(Warp& w, const Op* op) {
     }
   }
   return EachSlow<u16>(w, op, [=](u32 l) {
+    if constexpr (sizeof(R) == 8) {
+      if (a[l] != a[l] && (flags & 1) == 0) {  // a quiet NaN with the sign and the payload's top
+        const u64 bits = Bits<u64>(a[l]);
+        constexpr u64 kQuiet = ((u64{2} << kExponentBits) - 1) << (kFractionBits - 1);
+        return static_cast<u16>((bits >> 48 & 0x8000) | kQuiet |
+                                (bits >> (52 - kFractionBits) & ((u64{1} << kFractionBits) - 1)));
+      }
+    }
     return Narrow16<kExponentBits, kFractionBits>(static_cast<double>(a[l]), mode, flags);
   });
 }

@@ -98,8 +98,8 @@ const Op* RunFp8x2ToF16x2(Warp& w, const Op* op) {
   return EachSlow<u32>(w, op, [=](u32 l) {
     float high = FromFp8<kExponentBits, kFractionBits>(static_cast<u32>(a[l] >> 8));
     float low = FromFp8<kExponentBits, kFractionBits>(static_cast<u32>(a[l] & 0xff));
-    high = relu && high < 0 ? 0.0f : high;
-    low = relu && low < 0 ? 0.0f : low;
+    high = relu && high <= 0 ? 0.0f : high;
+    low = relu && low <= 0 ? 0.0f : low;
     return static_cast<u32>(FloatToHalf(low)) | (static_cast<u32>(FloatToHalf(high)) << 16);
   });
 }
@@ -109,18 +109,22 @@ const Op* RunTf32(Warp& w, const Op* op) {
   const bool away = static_cast<Rounding>(op->aux) == Rounding::kNearestAway;
   const bool zero = static_cast<Rounding>(op->aux) == Rounding::kZero;
   const bool relu = (op->aux2 & 4) != 0;
+  const bool finite = (op->aux2 & 8) != 0;
   return EachSlow<u32>(w, op, [=](u32 l) {
     const u32 bits = a[l];
-    if ((bits & 0x7fffffffu) > 0x7f800000u) {
-      return u32{0x7fffffff};
+    const u32 magnitude = bits & 0x7fffffffu;
+    // NaN: what the H200 gives; rna cuts it like a number.
+    if (magnitude > 0x7f800000u && !away) {
+      return u32{0x7fffe000};
     }
     if (relu && (bits >> 31) != 0) {
       return u32{0};
     }
-    if ((bits & 0x7f800000u) == 0x7f800000u || zero) {
-      return bits & 0xffffe000u;
-    }
-    return (bits + (away ? 0x1000u : 0xfffu + ((bits >> 13) & 1))) & 0xffffe000u;
+    const u32 result = (magnitude >= 0x7f800000u || zero)
+                           ? bits & 0xffffe000u
+                           : (bits + (away ? 0x1000u : 0xfffu + ((bits >> 13) & 1))) & 0xffffe000u;
+    // satfinite takes one step back from all ones in the exponent, whatever follows it.
+    return finite && (result & 0x7f800000u) == 0x7f800000u ? result - 0x2000u : result;
   });
 }
 // cvt.pack.sat.u16.s32 and the 8-bit forms with a third operand.
@@ -149,6 +153,22 @@ const Op* RunPackSat8(Warp& w, const Op* op) {
     return (c[l] << 16) | ((static_cast<u32>(x) & 0xffu) << 8) | (static_cast<u32>(y) & 0xffu);
   });
 }
+// Fields of 4 or 2 bits (the opcode's words, not a Type): aux bit 0 signed, the rest their width.
+const Op* RunPackSatBits(Warp& w, const Op* op) {
+  const s32* a = Reg<s32>(w, op->a);
+  const s32* b = Reg<s32>(w, op->b);
+  const u32* c = Reg<u32>(w, op->c);
+  const bool is_signed = (op->aux & 1) != 0;
+  const u32 bits = op->aux >> 1;
+  return EachSlow<u32>(w, op, [=](u32 l) {
+    const s32 low = is_signed ? -(1 << (bits - 1)) : 0;
+    const s32 high = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    const u32 mask = (1u << bits) - 1;
+    const s32 x = a[l] < low ? low : a[l] > high ? high : a[l];
+    const s32 y = b[l] < low ? low : b[l] > high ? high : b[l];
+    return c[l] << (2 * bits) | (static_cast<u32>(x) & mask) << bits | (static_cast<u32>(y) & mask);
+  });
+}
 
 }  // namespace
 
@@ -156,9 +176,10 @@ Handler SelectPacked(const AluRequest& r) {
   const Type d = r.type;
   const Type s = r.source_type;
   if (r.op == AluOp::kCvtPack) {
-    return d == Type::kU16 || d == Type::kS16 ? &RunPackSat16
-           : d == Type::kU8 || d == Type::kS8 ? &RunPackSat8
-                                              : Handler{nullptr};
+    return d == Type::kNone                     ? &RunPackSatBits
+           : d == Type::kU16 || d == Type::kS16 ? &RunPackSat16
+           : d == Type::kU8 || d == Type::kS8   ? &RunPackSat8
+                                                : Handler{nullptr};
   }
   if (d == Type::kTf32) {
     return s == Type::kF32 ? &RunTf32 : Handler{nullptr};

@@ -56,6 +56,13 @@ struct Div {
     return a / b;
   }
 };
+// div.approx.f32: beyond 2^126 the reciprocal of the divisor counts as zero (PTX ISA, div).
+struct DivApprox {
+  template <class N>
+  OPTIML_INLINE N Of(N a, N b) {
+    return __builtin_fabsf(b) > 0x1p126f ? a * __builtin_copysignf(0.0f, b) : a / b;
+  }
+};
 struct Min {
   template <class N>
   OPTIML_INLINE N Of(N a, N b) {
@@ -203,21 +210,41 @@ const Op* RunBinary16x2(Warp& w, const Op* op) {
   });
 }
 
-// Sign-bit operations.
-template <class T, bool kNeg>
-const Op* RunSign(Warp& w, const Op* op) {
-  const T* a = Reg<T>(w, op->a);
-  const T sign =
-      op->aux2 != 0 ? static_cast<T>(0x80008000u) : static_cast<T>(T{1} << (8 * sizeof(T) - 1));
-  return Each<T>(w, op, [=](u32 l) { return static_cast<T>(kNeg ? a[l] ^ sign : a[l] & ~sign); });
+// neg and abs. f64: the sign bit alone. The narrower formats go through the adder, which makes
+// every NaN the canonical one (measured).
+template <bool kNeg>
+const Op* RunSign64(Warp& w, const Op* op) {
+  const u64* a = Reg<u64>(w, op->a);
+  constexpr u64 kSign = u64{1} << 63;
+  return Each<u64>(w, op, [=](u32 l) { return kNeg ? a[l] ^ kSign : a[l] & ~kSign; });
 }
 
-template <bool kNeg>
-const Op* RunSignFtz(Warp& w, const Op* op) {
+template <bool kNeg, bool kFtz>
+const Op* RunSign32(Warp& w, const Op* op) {
   const float* a = Reg<float>(w, op->a);
   return Each<float>(w, op, [=](u32 l) {
-    const float x = Flush(a[l]);
-    return kNeg ? -x : __builtin_fabsf(x);
+    const float x = kFtz ? Flush(a[l]) : a[l];
+    return Canonical(kNeg ? -x : __builtin_fabsf(x));
+  });
+}
+
+// kInfinity: the format's; below its leading place every number is subnormal.
+template <bool kNeg, bool kFtz, u32 kInfinity>
+OPTIML_INLINE u32 Sign16(u32 x) {
+  const u32 magnitude = x & 0x7fffu;
+  const u32 kept = kFtz && magnitude < (kInfinity & ~(kInfinity << 1)) ? 0 : magnitude;
+  return magnitude > kInfinity ? 0x7fffu : kept | (kNeg ? (x & 0x8000u) ^ 0x8000u : 0u);
+}
+
+template <class R, bool kNeg, bool kFtz, u32 kInfinity>
+const Op* RunSign16(Warp& w, const Op* op) {
+  const R* a = Reg<R>(w, op->a);
+  return Each<R>(w, op, [=](u32 l) {
+    u32 r = Sign16<kNeg, kFtz, kInfinity>(a[l] & 0xffffu);
+    if constexpr (sizeof(R) == 4) {
+      r |= Sign16<kNeg, kFtz, kInfinity>(a[l] >> 16) << 16;
+    }
+    return static_cast<R>(r);
   });
 }
 
@@ -244,10 +271,16 @@ Handler SelectBinary(const AluRequest& r) {
     case Type::kF64:
       return directed ? &RunBinaryRounded<F64, O, false> : &RunBinary<F64, O, false>;
     case Type::kF16:
+      if (r.ftz) {
+        return r.sat ? &RunBinary<F16Ftz, O, true> : &RunBinary<F16Ftz, O, false>;
+      }
       return r.sat ? &RunBinary<F16, O, true> : &RunBinary<F16, O, false>;
     case Type::kBf16:
       return &RunBinary<Bf16, O, false>;
     case Type::kF16x2:
+      if (r.ftz) {
+        return r.sat ? &RunBinary16x2<F16Ftz, O, true> : &RunBinary16x2<F16Ftz, O, false>;
+      }
       return r.sat ? &RunBinary16x2<F16, O, true> : &RunBinary16x2<F16, O, false>;
     case Type::kBf16x2:
       return &RunBinary16x2<Bf16, O, false>;
@@ -291,9 +324,9 @@ Handler SelectFma(const AluRequest& r) {
     case Type::kF64:
       return directed ? &RunFmaRounded<F64, false> : &RunFma<F64, false>;
     case Type::kF16:
-      return SelectFma16<F16>(r, false);
+      return r.ftz ? SelectFma16<F16Ftz>(r, false) : SelectFma16<F16>(r, false);
     case Type::kF16x2:
-      return SelectFma16<F16>(r, true);
+      return r.ftz ? SelectFma16<F16Ftz>(r, true) : SelectFma16<F16>(r, true);
     case Type::kBf16:
       return SelectFma16<Bf16>(r, false);
     case Type::kBf16x2:
@@ -305,16 +338,25 @@ Handler SelectFma(const AluRequest& r) {
 
 template <bool kNeg>
 Handler SelectSign(const AluRequest& r) {
-  if (r.type == Type::kF32 && r.ftz) {
-    return &RunSignFtz<kNeg>;
-  }
-  switch (TypeBytes(r.type)) {
-    case 2:
-      return &RunSign<u16, kNeg>;
-    case 4:
-      return &RunSign<u32, kNeg>;
+  constexpr u32 kF16Infinity = 0x7c00;
+  constexpr u32 kBf16Infinity = 0x7f80;
+  switch (r.type) {
+    case Type::kF32:
+      return r.ftz ? &RunSign32<kNeg, true> : &RunSign32<kNeg, false>;
+    case Type::kF64:
+      return &RunSign64<kNeg>;
+    case Type::kF16:
+      return r.ftz ? &RunSign16<u16, kNeg, true, kF16Infinity>
+                   : &RunSign16<u16, kNeg, false, kF16Infinity>;
+    case Type::kF16x2:
+      return r.ftz ? &RunSign16<u32, kNeg, true, kF16Infinity>
+                   : &RunSign16<u32, kNeg, false, kF16Infinity>;
+    case Type::kBf16:
+      return &RunSign16<u16, kNeg, false, kBf16Infinity>;
+    case Type::kBf16x2:
+      return &RunSign16<u32, kNeg, false, kBf16Infinity>;
     default:
-      return &RunSign<u64, kNeg>;
+      return nullptr;
   }
 }
 
@@ -329,6 +371,9 @@ Handler SelectFloat(const AluRequest& r) {
     case AluOp::kMulLo:
       return SelectBinary<Mul>(r);
     case AluOp::kDiv:
+      if (r.approximate && r.type == Type::kF32) {
+        return r.ftz ? &RunBinary<F32Ftz, DivApprox, false> : &RunBinary<F32, DivApprox, false>;
+      }
       return r.type == Type::kF32 || r.type == Type::kF64 ? SelectBinary<Div>(r) : nullptr;
     case AluOp::kMin:
       return SelectExtreme<Min>(r);

@@ -33,7 +33,7 @@ const Op* RunTestp(Warp& w, const Op* op) {
         holds = nan;
         break;
       case TestKind::kNormal:
-        holds = !nan && !infinite && !subnormal && magnitude > 0;
+        holds = !nan && !infinite && !subnormal;  // zero as well (measured)
         break;
       case TestKind::kSubnormal:
         holds = subnormal;

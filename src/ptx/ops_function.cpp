@@ -55,13 +55,22 @@ struct Lg2 {
   static constexpr bool kSlow = true;
   OPTIML_INLINE float Of(float x) { return static_cast<float>(log2(static_cast<double>(x))); }
 };
+// sin.approx and cos.approx multiply by 1 / (2 pi) in f32, rounding toward zero, and look at the
+// fraction of the result (FMUL.RZ and MUFU in the machine code): large arguments lose what the GPU
+// loses.
+OPTIML_INLINE double Turns(float x) {
+  const double exact = static_cast<double>(x) * static_cast<double>(Bits<float>(u32{0x3e22f983}));
+  const double turns = Bits<double>(Bits<u64>(exact) & ~u64{0x1fffffff});
+  const double part = turns - __builtin_rint(turns);
+  return part == 0 ? __builtin_copysign(0.0, turns) : part * 6.283185307179586477;
+}
 struct Sin {
   static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(sin(static_cast<double>(x))); }
+  OPTIML_INLINE float Of(float x) { return static_cast<float>(sin(Turns(x))); }
 };
 struct Cos {
   static constexpr bool kSlow = true;
-  OPTIML_INLINE float Of(float x) { return static_cast<float>(cos(static_cast<double>(x))); }
+  OPTIML_INLINE float Of(float x) { return static_cast<float>(cos(Turns(x))); }
 };
 struct Tanh {
   static constexpr bool kSlow = true;
@@ -119,13 +128,17 @@ struct Sqrt64 {
   OPTIML_INLINE double Of(double x) { return __builtin_sqrt(x); }
 };
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at and give only the upper word (PTX ISA): the
-// lower one is zero.
+// lower one is zero. Their NaN is that of f32 in the upper word (measured).
+OPTIML_INLINE double UpperWord(double x) {
+  return x != x ? Bits<double>(u64{0x7fffffff00000000})
+                : Bits<double>(Bits<u64>(x) & 0xffffffff00000000ULL);
+}
 struct RcpApprox64 {
   OPTIML_INLINE double Of(double x) {
     const double in = Bits<double>(Bits<u64>(x) & 0xffffffff00000000ULL);
     const double flushed = __builtin_fabs(in) < 0x1p-1022 ? __builtin_copysign(0.0, in) : in;
     const double r = 1.0 / flushed;
-    const double out = Bits<double>(Bits<u64>(r) & 0xffffffff00000000ULL);
+    const double out = UpperWord(r);
     return __builtin_fabs(out) < 0x1p-1022 ? __builtin_copysign(0.0, out) : out;
   }
 };
@@ -135,7 +148,8 @@ struct Rsqrt64 {
 struct RsqrtApprox64 {
   OPTIML_INLINE double Of(double x) {
     const double in = Bits<double>(Bits<u64>(x) & 0xffffffff00000000ULL);
-    return Bits<double>(Bits<u64>(1.0 / __builtin_sqrt(in)) & 0xffffffff00000000ULL);
+    const double flushed = __builtin_fabs(in) < 0x1p-1022 ? __builtin_copysign(0.0, in) : in;
+    return UpperWord(1.0 / __builtin_sqrt(flushed));
   }
 };
 
@@ -155,13 +169,13 @@ Handler SelectUnary(const AluRequest& r) {
       }
       return r.ftz ? &RunUnary<F32Ftz, O> : &RunUnary<F32, O>;
     case Type::kF16:
-      return &RunUnary<F16, O>;
+      return r.ftz ? &RunUnary<F16Ftz, O> : &RunUnary<F16, O>;
     case Type::kBf16:
-      return &RunUnary<Bf16, O>;
+      return r.ftz ? &RunUnary<Bf16Ftz, O> : &RunUnary<Bf16, O>;
     case Type::kF16x2:
-      return &RunUnary16x2<F16, O>;
+      return r.ftz ? &RunUnary16x2<F16Ftz, O> : &RunUnary16x2<F16, O>;
     case Type::kBf16x2:
-      return &RunUnary16x2<Bf16, O>;
+      return r.ftz ? &RunUnary16x2<Bf16Ftz, O> : &RunUnary16x2<Bf16, O>;
     default:
       return nullptr;
   }

@@ -8,8 +8,8 @@ Handler SelectLogic(const AluRequest& r);
 
 namespace {
 
-// Division by zero gives all ones, its remainder the dividend, as the GPU's sequence does; PTX
-// leaves it open.
+// Division by zero gives all ones, and so does its remainder, on the GPU (measured); PTX leaves it
+// open.
 template <class T>
 OPTIML_INLINE T Divide(T a, T b) {
   if (b == 0) {
@@ -26,7 +26,7 @@ OPTIML_INLINE T Divide(T a, T b) {
 template <class T>
 OPTIML_INLINE T Remainder(T a, T b) {
   if (b == 0) {
-    return a;
+    return static_cast<T>(-1);
   }
   if constexpr (kSigned<T>) {
     if (b == -1) {
@@ -128,6 +128,18 @@ struct OpMul24 {
     });
   }
 };
+// mad.hi.sat.s32 and mad24.hi.sat.s32: the sum clamps.
+template <bool k24>
+const Op* RunMadHighSat(Warp& w, const Op* op) {
+  return Ternary<s32>(w, op, [](s32 a, s32 b, s32 c) {
+    const auto narrow = [](s32 x) {
+      return static_cast<s64>(static_cast<s32>(static_cast<u32>(x) << 8) >> 8);
+    };
+    const s64 product = k24 ? narrow(a) * narrow(b) >> 16 : static_cast<s64>(a) * b >> 32;
+    const s64 sum = static_cast<s64>(static_cast<s32>(product)) + c;
+    return static_cast<s32>(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
+  });
+}
 struct OpMad24 {
   template <class T>
   static const Op* Run(Warp& w, const Op* op) {
@@ -168,8 +180,9 @@ struct OpRem {
       return Each<T>(w, op, [=](u32 l) {
         const double q = static_cast<double>(a[l]) / static_cast<double>(b[l]);
         const s64 t = static_cast<s64>(b[l] == 0 ? 0.0 : q);
-        return static_cast<T>(static_cast<u32>(a[l]) -
-                              static_cast<u32>(t) * static_cast<u32>(b[l]));
+        const T rest =
+            static_cast<T>(static_cast<u32>(a[l]) - static_cast<u32>(t) * static_cast<u32>(b[l]));
+        return b[l] == 0 ? static_cast<T>(-1) : rest;
       });
     } else {
       return EachSlow<T>(w, op, [=](u32 l) { return Remainder(a[l], b[l]); });
@@ -287,6 +300,48 @@ const Op* RunDp2a(Warp& w, const Op* op) {
   });
 }
 
+// Pairs of 16-bit integers.
+template <class T, class F>
+OPTIML_INLINE const Op* Pairs(Warp& w, const Op* op, F f) {
+  return Binary<u32>(w, op, [=](u32 a, u32 b) {
+    const u32 low = static_cast<u16>(f(static_cast<T>(a), static_cast<T>(b)));
+    const u32 high = static_cast<u16>(f(static_cast<T>(a >> 16), static_cast<T>(b >> 16)));
+    return low | high << 16;
+  });
+}
+const Op* RunAddPair(Warp& w, const Op* op) {
+  return Pairs<u16>(w, op, [](u16 a, u16 b) { return a + b; });
+}
+template <class T, bool kMax, bool kRelu>
+const Op* RunExtremePair(Warp& w, const Op* op) {
+  return Pairs<T>(w, op, [](T a, T b) {
+    const T r = (a < b) != kMax ? a : b;
+    return kRelu && r < T{0} ? T{0} : r;
+  });
+}
+template <bool kMax>
+Handler SelectExtremePair(const AluRequest& r) {
+  if (r.type == Type::kU16x2) {
+    return r.relu ? nullptr : &RunExtremePair<u16, kMax, false>;
+  }
+  return r.relu ? &RunExtremePair<s16, kMax, true> : &RunExtremePair<s16, kMax, false>;
+}
+Handler SelectPair(const AluRequest& r) {
+  switch (r.op) {
+    case AluOp::kAdd:
+      return r.sat ? nullptr : &RunAddPair;
+    case AluOp::kMin:
+      return SelectExtremePair<false>(r);
+    case AluOp::kMax:
+      return SelectExtremePair<true>(r);
+    default:
+      return nullptr;
+  }
+}
+
+// The carry flag is the hardware's: a subtraction adds the complement, so that its flag is set when
+// there was no borrow. PTX's words ("borrow") mean the same wherever subc follows sub; after add or
+// mad they do not, and the GPU does this (measured).
 template <class T>
 const Op* RunCarry(Warp& w, const Op* op) {
   // aux: 0 add, 1 sub, 2 mad.lo, 3 mad.hi (of a signed type: aux2 bit 2); aux2 bit 0: carry in, bit
@@ -302,10 +357,10 @@ const Op* RunCarry(Warp& w, const Op* op) {
     const u64 in = (op->aux2 & 1) != 0 ? (w.carry >> l) & 1 : 0;
     bool out = false;
     if (op->aux == 1) {
-      // Borrow: the carry flag is set when a borrow happened.
-      const W need = static_cast<W>(b[l]) + in;
-      out = static_cast<W>(a[l]) < need;
-      d[l] = static_cast<T>(static_cast<W>(a[l]) - need);
+      const u64 one = (op->aux2 & 1) != 0 ? in : 1;
+      const W sum = static_cast<W>(a[l]) + static_cast<T>(~b[l]) + one;
+      out = (sum >> (8 * sizeof(T))) != 0;
+      d[l] = static_cast<T>(sum);
     } else {
       W x = a[l];
       W y = b[l];
@@ -377,6 +432,9 @@ Handler NarrowIntegers(Type type) {
 
 Handler SelectInteger(const AluRequest& r) {
   const uint32_t bytes = TypeBytes(r.type);
+  if (r.type == Type::kU16x2 || r.type == Type::kS16x2) {
+    return SelectPair(r);
+  }
   switch (r.op) {
     case AluOp::kAdd:
       return r.sat ? &OpSatAdd::Run<s32> : Integers<OpAdd>(r.type);
@@ -391,13 +449,16 @@ Handler SelectInteger(const AluRequest& r) {
     case AluOp::kMadLo:
       return Integers<OpMadLo>(r.type);
     case AluOp::kMadHi:
-      return r.sat ? nullptr : Integers<OpMadHi>(r.type);
+      return r.sat ? (r.type == Type::kS32 ? &RunMadHighSat<false> : nullptr)
+                   : Integers<OpMadHi>(r.type);
     case AluOp::kMadWide:
       return NarrowIntegers<OpMadWide>(r.type);
     case AluOp::kMul24:
       return bytes == 4 ? NarrowIntegers<OpMul24>(r.type) : nullptr;
     case AluOp::kMad24:
-      return bytes == 4 && !r.sat ? NarrowIntegers<OpMad24>(r.type) : nullptr;
+      return r.sat        ? (r.type == Type::kS32 ? &RunMadHighSat<true> : nullptr)
+             : bytes == 4 ? NarrowIntegers<OpMad24>(r.type)
+                          : nullptr;
     case AluOp::kDiv:
       return Integers<OpDiv>(r.type);
     case AluOp::kRem:

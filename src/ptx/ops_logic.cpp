@@ -52,6 +52,12 @@ const Op* RunShr(Warp& w, const Op* op) {
     }
   });
 }
+// Position and length of bit fields: PTX takes the low 8 bits; for 64-bit fields the GPU's sequence
+// takes all (measured).
+template <class T>
+OPTIML_INLINE u32 FieldNumber(u32 x) {
+  return sizeof(T) == 4 ? x & 0xff : x < 255 ? x : 255;
+}
 template <class T>
 const Op* RunBfe(Warp& w, const Op* op) {
   const T* a = Reg<T>(w, op->a);
@@ -59,8 +65,8 @@ const Op* RunBfe(Warp& w, const Op* op) {
   const u32* c = Reg<u32>(w, op->c);
   return EachSlow<T>(w, op, [=](u32 l) {
     constexpr u32 kTop = 8 * sizeof(T) - 1;
-    const u32 position = b[l] & 0xff;
-    const u32 length = c[l] & 0xff;
+    const u32 position = FieldNumber<T>(b[l]);
+    const u32 length = FieldNumber<T>(c[l]);
     const U<T> value = static_cast<U<T>>(a[l]);
     if (length == 0) {
       return T{0};
@@ -86,8 +92,8 @@ const Op* RunBfi(Warp& w, const Op* op) {
   const u32* e = Reg<u32>(w, op->e);
   return EachSlow<T>(w, op, [=](u32 l) {
     constexpr u32 kWidth = 8 * sizeof(T);
-    const u32 position = c[l] & 0xff;
-    const u32 length = e[l] & 0xff;
+    const u32 position = FieldNumber<T>(c[l]);
+    const u32 length = FieldNumber<T>(e[l]);
     if (length == 0 || position >= kWidth) {
       return b[l];
     }
@@ -338,6 +344,9 @@ const Op* RunSlct(Warp& w, const Op* op) {
   const T* b = Reg<T>(w, op->b);
   if constexpr (kFloat) {
     const float* c = Reg<float>(w, op->c);
+    if (op->aux2 != 0) {  // ftz
+      return Each<T>(w, op, [=](u32 l) { return Flush(c[l]) >= 0.0f ? a[l] : b[l]; });
+    }
     return Each<T>(w, op, [=](u32 l) { return c[l] >= 0.0f ? a[l] : b[l]; });
   } else {
     const s32* c = Reg<s32>(w, op->c);

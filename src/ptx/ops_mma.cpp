@@ -21,9 +21,9 @@ bool WholeWarp(Warp& w, const Op* op, const char* name) {
   if (w.active == kAllLanes) {
     return true;
   }
-  Fault(w, op, static_cast<uint32_t>(std::countr_zero(w.active)), "divergent warp instruction",
-        fmt::format("{} is executed by {} of 32 lanes; it needs all", name,
-                    std::popcount(w.active)));
+  Fault(
+      w, op, static_cast<uint32_t>(std::countr_zero(w.active)), "divergent warp instruction",
+      fmt::format("{} is executed by {} of 32 lanes; it needs all", name, std::popcount(w.active)));
   return false;
 }
 

@@ -16,7 +16,8 @@ namespace optiml::ptx {
 namespace {
 
 // The object that a lane's handle names; null after a fault.
-const Texture* ObjectOf(Warp& w, const Op* op, const TextureSite& site, uint32_t lane, bool surface) {
+const Texture* ObjectOf(Warp& w, const Op* op, const TextureSite& site, uint32_t lane,
+                        bool surface) {
   const uint64_t handle = RegisterAt<uint64_t>(w, site.handle)[lane];
   const Texture* texture = w.worker->launch->memory->FindTexture(handle);
   if (texture == nullptr || texture->surface != surface) {
@@ -26,7 +27,8 @@ const Texture* ObjectOf(Warp& w, const Op* op, const TextureSite& site, uint32_t
   }
   if (texture->allocation->freed) {
     Fault(w, op, lane, "out of bounds",
-          fmt::format("{} of the freed {}", surface ? "surface" : "texture", texture->allocation->name));
+          fmt::format("{} of the freed {}", surface ? "surface" : "texture",
+                      texture->allocation->name));
     return nullptr;
   }
   if (texture->dimensions != site.dimensions) {
@@ -54,7 +56,8 @@ class Requests {
     const uint64_t begin = address - allocation.address;
     if (allocation.tracked && !allocation.fully_initialised) {
       if (store) {
-        SetBits(allocation.initialised.data(), begin, begin + texture.texel_bytes(), w_.worker->parallel);
+        SetBits(allocation.initialised.data(), begin, begin + texture.texel_bytes(),
+                w_.worker->parallel);
       } else if (w_.worker->check_init &&
                  !BitsSet(allocation.initialised.data(), begin, begin + texture.texel_bytes())) {
         ReportUninitialised(w_, op_, Space::kGlobal, lane, address, texture.texel_bytes());
@@ -74,8 +77,8 @@ class Requests {
     std::sort(sectors_.begin(), sectors_.end());
     ++counts.requests;
     counts.lane_bytes += bytes_;
-    counts.sectors += static_cast<uint64_t>(
-        std::unique(sectors_.begin(), sectors_.end()) - sectors_.begin());
+    counts.sectors +=
+        static_cast<uint64_t>(std::unique(sectors_.begin(), sectors_.end()) - sectors_.begin());
   }
 
  private:
@@ -112,8 +115,8 @@ const Op* ReadTexture(Warp& w, const Op* op) {
     if (texture == nullptr) {
       return nullptr;
     }
-    const bool integers = texture->format != TexelFormat::kF16 && texture->format != TexelFormat::kF32 &&
-                          !texture->read_as_float;
+    const bool integers = texture->format != TexelFormat::kF16 &&
+                          texture->format != TexelFormat::kF32 && !texture->read_as_float;
     if (integers == (site.type == Type::kF32)) {
       return Fault(w, op, lane, "trap",
                    fmt::format("a texture of {} is read as {}", integers ? "integers" : "numbers",
@@ -161,8 +164,9 @@ const Op* AccessSurface(Warp& w, const Op* op) {
       return nullptr;
     }
     // The first coordinate counts bytes.
-    const int64_t sizes[3] = {static_cast<int64_t>(uint64_t{surface->width} * surface->texel_bytes()),
-                              surface->height, surface->depth};
+    const int64_t sizes[3] = {
+        static_cast<int64_t>(uint64_t{surface->width} * surface->texel_bytes()), surface->height,
+        surface->depth};
     const auto access = static_cast<int64_t>(uint64_t{bytes} * elements);
     int64_t at[3] = {0, 0, 0};
     bool inside = true;
@@ -172,13 +176,14 @@ const Op* AccessSurface(Warp& w, const Op* op) {
     }
     if (at[0] % access != 0) {
       return Fault(w, op, lane, "misaligned",
-                   fmt::format("{}-byte {} surface {} at byte {} of a row", access, store ? "store to" : "load from",
-                               surface->allocation->name, at[0]));
+                   fmt::format("{}-byte {} surface {} at byte {} of a row", access,
+                               store ? "store to" : "load from", surface->allocation->name, at[0]));
     }
     if (!inside && site.outside == TextureSite::Outside::kTrap) {
-      return Fault(w, op, lane, "out of bounds",
-                   fmt::format("surface {} of {} x {} x {} bytes at ({}, {}, {})", surface->allocation->name,
-                               sizes[0], sizes[1], sizes[2], at[0], at[1], at[2]));
+      return Fault(
+          w, op, lane, "out of bounds",
+          fmt::format("surface {} of {} x {} x {} bytes at ({}, {}, {})", surface->allocation->name,
+                      sizes[0], sizes[1], sizes[2], at[0], at[1], at[2]));
     }
     if (!inside && site.outside == TextureSite::Outside::kClamp) {
       for (uint32_t d = 0; d < site.dimensions; ++d) {
@@ -192,10 +197,12 @@ const Op* AccessSurface(Warp& w, const Op* op) {
       }
       continue;
     }
-    const uint64_t offset = (static_cast<uint64_t>(at[2]) * surface->height + static_cast<uint64_t>(at[1])) *
-                                surface->row_bytes() +
-                            static_cast<uint64_t>(at[0]);
-    std::byte* host = surface->allocation->host + (surface->address - surface->allocation->address) + offset;
+    const uint64_t offset =
+        (static_cast<uint64_t>(at[2]) * surface->height + static_cast<uint64_t>(at[1])) *
+            surface->row_bytes() +
+        static_cast<uint64_t>(at[0]);
+    std::byte* host =
+        surface->allocation->host + (surface->address - surface->allocation->address) + offset;
     requests.Touch(lane, *surface, offset / surface->texel_bytes() * surface->texel_bytes(), store);
     for (uint32_t i = 0; i < elements; ++i) {
       uint64_t value = 0;

@@ -1,10 +1,10 @@
-// wgmma: products of a warpgroup whose operands lie in shared memory. Each warp computes its 16 of the
-// 64 rows.
+// wgmma: products of a warpgroup whose operands lie in shared memory. Each warp computes its 16 of
+// the 64 rows.
 //
-// The product is computed when it is issued, but its result is invisible until wgmma.wait_group: the
-// registers of D hold marks, NaNs that name the result. A move of such a register moves the mark (the
-// assembler keeps accumulators in place where PTX text copies them), so the wait looks for the marks
-// wherever they are. What reads a mark by mistake computes with a NaN.
+// The product is computed when it is issued, but its result is invisible until wgmma.wait_group:
+// the registers of D hold marks, NaNs that name the result. A move of such a register moves the
+// mark (the assembler keeps accumulators in place where PTX text copies them), so the wait looks
+// for the marks wherever they are. What reads a mark by mistake computes with a NaN.
 
 #include <fmt/format.h>
 
@@ -19,8 +19,8 @@
 
 namespace optiml::ptx {
 
-// What a product reads of shared memory until it completes, in chunks of 16 bytes; kept only when races are
-// looked for.
+// What a product reads of shared memory until it completes, in chunks of 16 bytes; kept only when
+// races are looked for.
 struct WgmmaRead {
   const Op* op = nullptr;
   uint64_t group = 0;
@@ -101,7 +101,8 @@ struct Descriptor {
         width((bits >> 62) == 0 ? 16 : 256u >> (bits >> 62)),
         base(static_cast<uint32_t>(bits >> 49 & 7)) {}
 
-  // XORs the place of a 16-byte chunk in its row with the number of the row, which are address bits.
+  // XORs the place of a 16-byte chunk in its row with the number of the row, which are address
+  // bits.
   uint32_t Swizzle(uint32_t address) const {
     const uint32_t row = (address >> 7) - base;
     return address ^ ((row & (width / kChunkBytes - 1)) << 4);
@@ -140,8 +141,7 @@ class SharedReader {
       }
     }
     Worker& worker = *w_.worker;
-    if (worker.check_init &&
-        !BitsSet(w_.block->shared_initialised.data(), address, end)) {
+    if (worker.check_init && !BitsSet(w_.block->shared_initialised.data(), address, end)) {
       ReportUninitialised(w_, op_, Space::kShared, 0, address, kChunkBytes);
     }
     std::memcpy(into, w_.block->shared + address, kChunkBytes);
@@ -154,7 +154,8 @@ class SharedReader {
     return true;
   }
 
-  // To see whether the same lies there when the product completes; empty unless races are looked for.
+  // To see whether the same lies there when the product completes; empty unless races are looked
+  // for.
   auto& chunks() { return chunks_; }
 
  private:
@@ -228,9 +229,10 @@ const Op* WarpgroupMma(Warp& w, const Op* op) {
                              std::popcount(w.active)));
   }
   if (w.block->threads % 128 != 0) {
-    return Fault(w, op, 0, "trap",
-                 fmt::format("wgmma.mma_async in a block of {} threads, which is no multiple of 128",
-                             w.block->threads));
+    return Fault(
+        w, op, 0, "trap",
+        fmt::format("wgmma.mma_async in a block of {} threads, which is no multiple of 128",
+                    w.block->threads));
   }
   WgmmaState& state = StateOf(w);
   if (!state.fenced) {

@@ -142,7 +142,7 @@ struct TextureSite {
   Kind kind = Kind::kRead;
   Outside outside = Outside::kTrap;  // surfaces
   uint32_t dimensions = 0;
-  uint32_t channel = 0;  // of a gather
+  uint32_t channel = 0;     // of a gather
   Type type = Type::kNone;  // of an element
   bool integer_coordinates = false;
   Place handle = 0;

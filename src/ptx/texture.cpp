@@ -16,7 +16,8 @@ namespace {
 constexpr double kFarAway = 1 << 24;
 constexpr int64_t kWeightOne = 256;
 
-// One axis of a read: two neighbours and the weight of the second, in 256ths. -1: outside, the border's zero.
+// One axis of a read: two neighbours and the weight of the second, in 256ths. -1: outside, the
+// border's zero.
 struct Axis {
   int64_t first = 0;
   int64_t second = 0;
@@ -38,25 +39,20 @@ int64_t Address(int64_t texel, int64_t size, TextureAddressMode mode) {
   }
 }
 
-// The coordinate in texels: NaN is 0; wrapped and mirrored coordinates are brought into the texture first.
+// The coordinate in texels, clamped so that it fits an integer. NaN, subnormal numbers and
+// infinities that would be wrapped are 0. Wrapping itself is done on texel numbers: the weights are
+// those of the coordinate as it is.
 double InTexels(double x, double size, TextureAddressMode mode, bool normalised) {
-  if (std::isnan(x)) {
+  if (std::isnan(x) || std::fabs(x) < 0x1p-126) {
     return 0;
   }
-  if (!normalised) {
-    return std::clamp(x, -kFarAway, kFarAway);
-  }
-  if (mode == TextureAddressMode::kWrap || mode == TextureAddressMode::kMirror) {
-    if (std::isinf(x)) {
-      return 0;
+  if (normalised) {
+    if (mode == TextureAddressMode::kWrap || mode == TextureAddressMode::kMirror) {
+      x = std::isinf(x) ? 0 : std::fmod(x, 2.0);  // whole periods of both
     }
-    const double whole = std::floor(x);
-    x -= whole;
-    if (mode == TextureAddressMode::kMirror && std::fmod(whole, 2.0) != 0) {
-      x = 1 - x;
-    }
+    x *= size;
   }
-  return std::clamp(x * size, -kFarAway, kFarAway);
+  return std::clamp(x, -kFarAway, kFarAway);
 }
 
 float FromHalf(uint16_t h) {
@@ -97,8 +93,9 @@ class Sampler {
     if (x < 0 || y < 0 || z < 0) {
       return false;
     }
-    const uint64_t offset = (static_cast<uint64_t>(z) * t_.height + static_cast<uint64_t>(y)) * t_.row_bytes() +
-                            static_cast<uint64_t>(x) * t_.texel_bytes();
+    const uint64_t offset =
+        (static_cast<uint64_t>(z) * t_.height + static_cast<uint64_t>(y)) * t_.row_bytes() +
+        static_cast<uint64_t>(x) * t_.texel_bytes();
     if (channel == 0 && touched_.count < touched_.offsets.size()) {
       touched_.offsets[touched_.count++] = offset;
     }
@@ -124,7 +121,8 @@ class Sampler {
       return raw;
     }
     const double most = Most();
-    const double number = IsSigned(t_.format) ? static_cast<int32_t>(raw) : static_cast<double>(raw);
+    const double number =
+        IsSigned(t_.format) ? static_cast<int32_t>(raw) : static_cast<double>(raw);
     return std::bit_cast<uint32_t>(static_cast<float>(std::max(number / most, -1.0)));
   }
 
@@ -137,7 +135,8 @@ class Sampler {
         continue;
       }
       uint32_t raw = 0;
-      Raw((i & 1) != 0 ? axes[0].second : axes[0].first, (i & 2) != 0 ? axes[1].second : axes[1].first,
+      Raw((i & 1) != 0 ? axes[0].second : axes[0].first,
+          (i & 2) != 0 ? axes[1].second : axes[1].first,
           (i & 4) != 0 ? axes[2].second : axes[2].first, channel, raw);
       sum += static_cast<double>(weights[i]) * Term(raw);
     }
@@ -151,7 +150,7 @@ class Sampler {
         result = RoundTo(sum, 10);
         break;
       case TexelFormat::kS8:
-        result = std::floor(sum) / 32767;
+        result = std::floor(sum * (32767.0 / 127) + 0.5) / 32767;
         break;
       case TexelFormat::kS16:
         result = std::floor(sum + 0.5) / 32767;
@@ -160,7 +159,8 @@ class Sampler {
         result = std::floor(sum + 0.5) / 65535;
         break;
     }
-    return std::bit_cast<uint32_t>(static_cast<float>(std::max(result, IsInteger(t_.format) ? -1.0 : result)));
+    return std::bit_cast<uint32_t>(
+        static_cast<float>(std::max(result, IsInteger(t_.format) ? -1.0 : result)));
   }
 
  private:
@@ -181,7 +181,7 @@ class Sampler {
       case TexelFormat::kU8:
         return raw * 257.0;
       case TexelFormat::kS8:
-        return std::round(static_cast<int32_t>(raw) * (32767.0 / 127));
+        return static_cast<int32_t>(raw);
       case TexelFormat::kS16:
         return static_cast<int32_t>(raw);
       default:
@@ -189,8 +189,8 @@ class Sampler {
     }
   }
 
-  // Of the eight corners, x fastest: whole 256ths that add up to 256. In a plane only the product of the two
-  // weights is rounded.
+  // Of the eight corners, x fastest: whole 256ths that add up to 256. In a plane only the product
+  // of the two weights is rounded.
   static void Weights(const Axis (&axes)[3], int64_t (&w)[8]) {
     const int64_t a = axes[0].weight;
     const int64_t b = axes[1].weight;
@@ -236,13 +236,15 @@ std::string CheckTexture(const Texture& t) {
   }
   if (t.width == 0 || t.height == 0 || t.depth == 0 || (t.dimensions < 2 && t.height != 1) ||
       (t.dimensions < 3 && t.depth != 1)) {
-    return fmt::format("texture of {} x {} x {} texels in {} dimensions", t.width, t.height, t.depth, t.dimensions);
+    return fmt::format("texture of {} x {} x {} texels in {} dimensions", t.width, t.height,
+                       t.depth, t.dimensions);
   }
   if (t.channels != 1 && t.channels != 2 && t.channels != 4) {
     return fmt::format("texture of {} channels (allowed: 1 2 4)", t.channels);
   }
   if (t.pitch_bytes != 0 && t.pitch_bytes < uint64_t{t.texel_bytes()} * t.width) {
-    return fmt::format("texture pitch of {} bytes for rows of {}", t.pitch_bytes, uint64_t{t.texel_bytes()} * t.width);
+    return fmt::format("texture pitch of {} bytes for rows of {}", t.pitch_bytes,
+                       uint64_t{t.texel_bytes()} * t.width);
   }
   const bool small_integer = IsInteger(t.format) && TexelBytes(t.format) < 4;
   if (t.read_as_float && !small_integer) {
@@ -255,14 +257,16 @@ std::string CheckTexture(const Texture& t) {
     return "a texture of plain memory has one dimension, no filter and no normalised coordinates";
   }
   for (const TextureAddressMode mode : t.address_mode) {
-    if (!t.normalised_coordinates && (mode == TextureAddressMode::kWrap || mode == TextureAddressMode::kMirror)) {
+    if (!t.normalised_coordinates &&
+        (mode == TextureAddressMode::kWrap || mode == TextureAddressMode::kMirror)) {
       return "wrap and mirror need normalised coordinates";
     }
   }
   return {};
 }
 
-std::array<uint32_t, 4> SampleTexture(const Texture& t, const TextureRead& read, TouchedTexels& touched) {
+std::array<uint32_t, 4> SampleTexture(const Texture& t, const TextureRead& read,
+                                      TouchedTexels& touched) {
   Sampler sampler(t, touched);
   std::array<uint32_t, 4> result{};
   const int64_t sizes[3] = {t.width, t.height, t.depth};
@@ -287,9 +291,10 @@ std::array<uint32_t, 4> SampleTexture(const Texture& t, const TextureRead& read,
     if (d >= t.dimensions && !(d == 1 && between)) {
       continue;
     }
-    const double x = d >= t.dimensions ? 0
-                                       : InTexels(read.coordinates[d], static_cast<double>(sizes[d]), mode,
-                                                  t.normalised_coordinates);
+    const double x = d >= t.dimensions
+                         ? 0
+                         : InTexels(read.coordinates[d], static_cast<double>(sizes[d]), mode,
+                                    t.normalised_coordinates);
     if (!between) {
       axes[d].first = Address(static_cast<int64_t>(std::floor(x)), sizes[d], mode);
       continue;
@@ -306,14 +311,17 @@ std::array<uint32_t, 4> SampleTexture(const Texture& t, const TextureRead& read,
     const Axis& x = axes[0];
     const Axis& y = axes[1];
     if (channel < t.channels) {
-      result = {sampler.Point(x.first, y.second, 0, channel), sampler.Point(x.second, y.second, 0, channel),
-                sampler.Point(x.second, y.first, 0, channel), sampler.Point(x.first, y.first, 0, channel)};
+      result = {sampler.Point(x.first, y.second, 0, channel),
+                sampler.Point(x.second, y.second, 0, channel),
+                sampler.Point(x.second, y.first, 0, channel),
+                sampler.Point(x.first, y.first, 0, channel)};
     }
     return result;
   }
   for (uint32_t channel = 0; channel < t.channels; ++channel) {
-    result[channel] = t.linear_filter ? sampler.Filtered(axes, channel)
-                                      : sampler.Point(axes[0].first, axes[1].first, axes[2].first, channel);
+    result[channel] = t.linear_filter
+                          ? sampler.Filtered(axes, channel)
+                          : sampler.Point(axes[0].first, axes[1].first, axes[2].first, channel);
   }
   return result;
 }

@@ -1,11 +1,13 @@
 // The corpus on the emulator, and its comparison with what a GPU gave.
 //
-//   agree write FOLDER LIST...     makes FOLDER/cases.txt, inputs.bin and a PTX file for each case, for run_on_gpu
-//   agree compare FOLDER LIST...   runs the same cases on the emulator; compares with FOLDER/outputs.bin
-//   agree run LIST...              the emulator alone; says what it cannot execute
+//   agree write FOLDER LIST...     makes FOLDER/cases.txt, inputs.bin and a PTX file for each case,
+//   for run_on_gpu agree compare FOLDER LIST...   runs the same cases on the emulator; compares
+//   with FOLDER/outputs.bin agree record FOLDER LIST...    prints what agree_test keeps of the
+//   GPU's outputs (h200_outputs.txt) agree run LIST...              the emulator alone; says what
+//   it cannot execute
 //
-// Options: --seed N (default 1), --only TEXT (cases whose name holds it), --show N (differences printed a
-// case), --hashes FILE (compare: writes a line for each exact case that agreed).
+// Options: --seed N (default 1), --only TEXT (cases whose name holds it), --show N (differences
+// printed a case).
 
 #include <fmt/format.h>
 
@@ -31,7 +33,6 @@ struct Options {
   uint64_t seed = 1;
   std::string only;
   size_t show = 4;
-  std::string hashes;
 };
 
 int Fail(const std::string& message) {
@@ -41,7 +42,8 @@ int Fail(const std::string& message) {
 
 // One case of the file that run_on_gpu reads: words, one line each.
 std::string Describe(const Case& c, size_t number, std::string& inputs) {
-  std::string text = fmt::format("case {}\nmodule {}.ptx\ngrid {}\nblock {}\n", c.name, number, c.grid, c.block);
+  std::string text =
+      fmt::format("case {}\nmodule {}.ptx\ngrid {}\nblock {}\n", c.name, number, c.grid, c.block);
   for (const Buffer& buffer : c.buffers) {
     if (buffer.output_bytes > 0) {
       text += fmt::format("out {}\n", buffer.output_bytes);
@@ -52,10 +54,10 @@ std::string Describe(const Case& c, size_t number, std::string& inputs) {
   }
   for (size_t i = 0; i < c.textures.size(); ++i) {
     const TextureCase& t = c.textures[i];
-    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", t.surface ? "surface" : "texture", t.kind,
-                        t.dimensions, t.format, t.channels, t.width, t.height, t.depth, t.address,
-                        t.linear_filter ? 1 : 0, t.normalised ? 1 : 0, t.read_as_float ? 1 : 0, inputs.size(),
-                        t.bytes());
+    text += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}\n",
+                        t.surface ? "surface" : "texture", t.kind, t.dimensions, t.format,
+                        t.channels, t.width, t.height, t.depth, t.address, t.linear_filter ? 1 : 0,
+                        t.normalised ? 1 : 0, t.read_as_float ? 1 : 0, inputs.size(), t.bytes());
     inputs.append(reinterpret_cast<const char*>(c.texels[i].data()), c.texels[i].size());
   }
   return text + "end\n";
@@ -82,7 +84,6 @@ Result<void> Compare(const Options& options, const std::vector<Case>& cases) {
   size_t agreed = 0;
   size_t differed = 0;
   size_t unsupported = 0;
-  std::string hashes;
   for (const Case& c : cases) {
     const bool ran = at < all.size() && all[at++] == 1;
     Outputs gpu;
@@ -103,6 +104,10 @@ Result<void> Compare(const Options& options, const std::vector<Case>& cases) {
       fmt::print("{}: the GPU could not run it\n", c.name);
       continue;
     }
+    if (options.command == "record") {
+      fmt::print("{} {}\n", c.name.substr(0, c.name.find(' ')), RecordOf(c, gpu));
+      continue;
+    }
     const auto emulated = Emulate(c);
     if (!emulated) {
       ++unsupported;
@@ -112,20 +117,20 @@ Result<void> Compare(const Options& options, const std::vector<Case>& cases) {
     const Comparison comparison = CompareOutputs(c, *emulated, gpu, options.show);
     if (comparison.differences == 0) {
       ++agreed;
-      hashes += fmt::format("{} {}\n", HashOf(gpu), c.name);
     } else {
       ++differed;
     }
-    if (comparison.differences > 0 || c.ulp > 0) {
+    if (comparison.differences > 0 || !c.close_type.empty()) {
       fmt::print("{}: {} of {} differ{}{}\n", c.name, comparison.differences, comparison.elements,
-                 c.ulp > 0 ? fmt::format(", at most {} ulp of {} (allowed: {})", comparison.most_ulp, c.ulp_type, c.ulp)
-                           : "",
+                 c.close_type.empty()
+                     ? ""
+                     : fmt::format(", at most {} ulp of {}, {:.3g}", comparison.most_ulp,
+                                   c.close_type, comparison.most_difference),
                  comparison.text);
     }
   }
-  fmt::print("{} cases agree, {} differ, {} are not supported\n", agreed, differed, unsupported);
-  if (!options.hashes.empty()) {
-    OPTIML_TRY(WriteFileAtomically(options.hashes, hashes));
+  if (options.command == "compare") {
+    fmt::print("{} cases agree, {} differ, {} are not supported\n", agreed, differed, unsupported);
   }
   return {};
 }
@@ -161,8 +166,6 @@ int main(int argc, char** argv) {
       options.only = value();
     } else if (words[i] == "--show") {
       options.show = std::stoull(value());
-    } else if (words[i] == "--hashes") {
-      options.hashes = value();
     } else if (options.command.empty()) {
       options.command = words[i];
     } else if (options.folder.empty() && options.command != "run") {
@@ -189,8 +192,8 @@ int main(int argc, char** argv) {
     Run(options, cases);
     return 0;
   }
-  if (options.command != "write" && options.command != "compare") {
-    return Fail("usage: agree write|compare FOLDER LIST... | agree run LIST...");
+  if (options.command != "write" && options.command != "compare" && options.command != "record") {
+    return Fail("usage: agree write|compare|record FOLDER LIST... | agree run LIST...");
   }
   const auto done = options.command == "write" ? Write(options, cases) : Compare(options, cases);
   return done ? 0 : Fail(done.error().message());

@@ -22,10 +22,10 @@ struct ElementType {
   int fraction_bits;
 };
 constexpr ElementType kTypes[] = {
-    {"b8", 1, 1, 0, 0},    {"b16", 2, 1, 0, 0},   {"b32", 4, 1, 0, 0},   {"b64", 8, 1, 0, 0},
-    {"f16", 2, 1, 5, 10},  {"bf16", 2, 1, 8, 7},  {"f32", 4, 1, 8, 23},  {"f64", 8, 1, 11, 52},
-    {"f16x2", 2, 2, 5, 10}, {"bf16x2", 2, 2, 8, 7}, {"tf32", 4, 1, 8, 23}, {"e4m3", 1, 1, 4, 3},
-    {"e5m2", 1, 1, 5, 2},  {"e4m3x2", 1, 2, 4, 3}, {"e5m2x2", 1, 2, 5, 2}, {"e4m3x4", 1, 4, 4, 3},
+    {"b8", 1, 1, 0, 0},     {"b16", 2, 1, 0, 0},    {"b32", 4, 1, 0, 0},    {"b64", 8, 1, 0, 0},
+    {"f16", 2, 1, 5, 10},   {"bf16", 2, 1, 8, 7},   {"f32", 4, 1, 8, 23},   {"f64", 8, 1, 11, 52},
+    {"f16x2", 2, 2, 5, 10}, {"bf16x2", 2, 2, 8, 7}, {"tf32", 4, 1, 8, 23},  {"e4m3", 1, 1, 4, 3},
+    {"e5m2", 1, 1, 5, 2},   {"e4m3x2", 1, 2, 4, 3}, {"e5m2x2", 1, 2, 5, 2}, {"e4m3x4", 1, 4, 4, 3},
     {"e5m2x4", 1, 4, 5, 2}, {"b8x4", 1, 4, 0, 0},
 };
 
@@ -82,12 +82,35 @@ uint64_t Element(const ElementType& type, const std::vector<std::string>& fill, 
   const uint64_t sign = uint64_t{1} << (bits - 1);
   if (kind == "bits") {
     if ((random & 7) != 0 || type.exponent_bits == 0) {
-      static constexpr uint64_t kIntegers[] = {0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, ~uint64_t{0}, 31};
-      return ((random & 7) == 0 ? kIntegers[(random >> 3) & 15] : random >> 3 ^ random << 50) & mask;
+      static constexpr uint64_t kIntegers[] = {0,
+                                               1,
+                                               2,
+                                               0x7f,
+                                               0x80,
+                                               0xff,
+                                               0x7fff,
+                                               0x8000,
+                                               0xffff,
+                                               0x7fffffff,
+                                               0x80000000,
+                                               0xffffffff,
+                                               0x7fffffffffffffff,
+                                               0x8000000000000000,
+                                               ~uint64_t{0},
+                                               31};
+      return ((random & 7) == 0 ? kIntegers[(random >> 3) & 15] : random >> 3 ^ random << 50) &
+             mask;
     }
     const uint64_t one = ((uint64_t{1} << (type.exponent_bits - 1)) - 1) << type.fraction_bits;
     const uint64_t infinity = ((uint64_t{1} << type.exponent_bits) - 1) << type.fraction_bits;
-    const uint64_t edges[] = {0, infinity, infinity + 1, infinity - 1, one, 1, uint64_t{1} << type.fraction_bits, (uint64_t{1} << type.fraction_bits) - 1};
+    const uint64_t edges[] = {0,
+                              infinity,
+                              infinity + 1,
+                              infinity - 1,
+                              one,
+                              1,
+                              uint64_t{1} << type.fraction_bits,
+                              (uint64_t{1} << type.fraction_bits) - 1};
     return (edges[(random >> 3) & 7] & (sign - 1)) | ((random & 64) != 0 ? sign : 0);
   }
   if (kind == "sparse" && (random & 2) != 0) {
@@ -129,11 +152,11 @@ uint64_t Element(const ElementType& type, const std::vector<std::string>& fill, 
     if (value == 0 || exponent < 1 - bias) {
       return 0;
     }
-    return (value < 0 ? sign : 0) |
-           (static_cast<uint64_t>(exponent + bias) << type.fraction_bits) |
+    return (value < 0 ? sign : 0) | (static_cast<uint64_t>(exponent + bias) << type.fraction_bits) |
            static_cast<uint64_t>((fraction - 1) * std::ldexp(1.0, type.fraction_bits));
   }
-  throw BadLine{fmt::format("unknown fill '{}' (known: bits exp sparse range below index zero)", kind)};
+  throw BadLine{
+      fmt::format("unknown fill '{}' (known: bits exp sparse range below index zero)", kind)};
 }
 
 std::vector<std::byte> Fill(const ElementType& type, const std::vector<std::string>& fill,
@@ -146,8 +169,8 @@ std::vector<std::byte> Fill(const ElementType& type, const std::vector<std::stri
   return bytes;
 }
 
-// Chooses alternatives: `choices` holds what was chosen so far, in order of meeting; linked ones share
-// the first. Fills `counts` with how many each has.
+// Chooses alternatives: `choices` holds what was chosen so far, in order of meeting; linked ones
+// share the first. Fills `counts` with how many each has.
 std::string Choose(const std::string& text, const std::vector<size_t>& choices,
                    std::vector<size_t>& counts, std::map<char, size_t>& linked) {
   std::string out;
@@ -155,7 +178,8 @@ std::string Choose(const std::string& text, const std::vector<size_t>& choices,
   while (at < text.size()) {
     const size_t open = text.find('<', at);
     const size_t close = open == std::string::npos ? open : text.find('>', open);
-    const bool alternatives = close != std::string::npos && text.substr(open, close - open).find('|') != std::string::npos;
+    const bool alternatives = close != std::string::npos &&
+                              text.substr(open, close - open).find('|') != std::string::npos;
     if (!alternatives) {
       return out + text.substr(at);
     }
@@ -189,8 +213,13 @@ class CaseMaker {
     auto words = Split(head, ' ');
     for (size_t i = 1; i < words.size(); ++i) {
       if (words[i] == "ulp") {
-        case_.ulp = static_cast<uint32_t>(Number(words.at(++i)));
-        case_.ulp_type = words.at(++i);
+        case_.ulp = static_cast<uint64_t>(Number(words.at(++i)));
+        case_.close_type = words.at(++i);
+      } else if (words[i] == "absolute") {
+        case_.absolute = std::stod(words.at(++i));
+        case_.close_type = words.at(++i);
+      } else if (words[i] == "nan") {
+        case_.close_type = words.at(++i);
       } else if (words[i] == "block") {
         case_.block = static_cast<uint32_t>(Number(words.at(++i)));
       } else if (words[i] == "grid") {
@@ -198,9 +227,9 @@ class CaseMaker {
       }
     }
     for (size_t i = 1; i < words.size(); ++i) {
-      if (words[i] == "ulp") {
+      if (words[i] == "ulp" || words[i] == "absolute") {
         i += 2;
-      } else if (words[i] == "block" || words[i] == "grid") {
+      } else if (words[i] == "block" || words[i] == "grid" || words[i] == "nan") {
         ++i;
       } else {
         AddOperand(words[i]);
@@ -243,8 +272,9 @@ class CaseMaker {
     if (type == nullptr) {
       throw BadLine{fmt::format("unknown type '{}'", type_name)};
     }
-    const auto count =
-        star == std::string::npos ? size_t{1} : static_cast<size_t>(Number(parts[1].substr(star + 1)));
+    const auto count = star == std::string::npos
+                           ? size_t{1}
+                           : static_cast<size_t>(Number(parts[1].substr(star + 1)));
     const bool many = star != std::string::npos;
     const uint32_t bytes = type->bytes * type->elements;
     counts_[name] = many ? count : 0;
@@ -288,9 +318,11 @@ class CaseMaker {
       shared_bytes_ = std::max(shared_bytes_, bytes);
     }
     code += fmt::format(
-        "{0}ld.param.u64 %x, [{1}];\ncvta.to.global.u64 %x, %x;\nmov.u32 %y, %ctaid.x;\nmad.wide.u32 "
+        "{0}ld.param.u64 %x, [{1}];\ncvta.to.global.u64 %x, %x;\nmov.u32 %y, "
+        "%ctaid.x;\nmad.wide.u32 "
         "%x, %y, {2}, %x;\n"
-        "mov.u32 %z, %tid.x;\nmul.lo.u32 %z, %z, 4;\nmov.u32 %w, smem;\ncopy{3}:\nsetp.ge.u32 %q, %z, "
+        "mov.u32 %z, %tid.x;\nmul.lo.u32 %z, %z, 4;\nmov.u32 %w, smem;\ncopy{3}:\nsetp.ge.u32 %q, "
+        "%z, "
         "{2};\n@%q bra copied{3};\ncvt.u64.u32 %v, %z;\nadd.u64 %v, %v, %x;\nadd.u32 %s, %w, %z;\n",
         dump ? "bar.sync 0;\n" : "", parameter, bytes, parameters_);
     code += dump ? "ld.shared.b32 %y, [%s];\nst.global.b32 [%v], %y;\n"
@@ -308,8 +340,8 @@ class CaseMaker {
         throw BadLine{fmt::format("unknown type '{}'", parts[2])};
       }
       buffer.element_bytes = type->bytes;
-      buffer.input = Fill(*type, {parts.begin() + 3, parts.end()}, bytes * case_.grid / type->bytes, 1,
-                          RandomAt(seed_, parameters_));
+      buffer.input = Fill(*type, {parts.begin() + 3, parts.end()}, bytes * case_.grid / type->bytes,
+                          1, RandomAt(seed_, parameters_));
     }
     case_.buffers.push_back(std::move(buffer));
   }
@@ -332,15 +364,16 @@ class CaseMaker {
     texture.read_as_float = parts.at(12) == "float";
     const bool real = texture.format[0] == 'f';
     const ElementType* type = FindType(real ? texture.format : "b" + texture.format.substr(1));
-    case_.texels.push_back(
-        Fill(*type, real ? std::vector<std::string>{"exp", "-4", "3"} : std::vector<std::string>{"bits"},
-             texture.bytes() / type->bytes, 1, RandomAt(seed_, 1000 + case_.textures.size())));
+    case_.texels.push_back(Fill(
+        *type, real ? std::vector<std::string>{"exp", "-4", "3"} : std::vector<std::string>{"bits"},
+        texture.bytes() / type->bytes, 1, RandomAt(seed_, 1000 + case_.textures.size())));
     handles_.push_back(texture.name);
     case_.textures.push_back(std::move(texture));
   }
 
-  // Lines may hold `copy D C` (registers of C into those of D) and `desc(LBO,SBO,SWIZZLE)`: the bits of a
-  // shared-memory matrix descriptor without its address; sizes in bytes, swizzle as encoded.
+  // Lines may hold `copy D C` (registers of C into those of D) and `desc(LBO,SBO,SWIZZLE)`: the
+  // bits of a shared-memory matrix descriptor without its address; sizes in bytes, swizzle as
+  // encoded.
   std::string Expand(std::string line) const {
     if (line.starts_with("copy ")) {
       const auto words = Split(line, ' ');
@@ -361,8 +394,9 @@ class CaseMaker {
     std::string out;
     for (size_t at = 0; at < line.size(); ++at) {
       const size_t close = line[at] == '{' ? line.find('}', at) : std::string::npos;
-      const auto it = close == std::string::npos ? counts_.end()
-                                                 : counts_.find(line.substr(at + 1, close - at - 1));
+      const auto it = close == std::string::npos
+                          ? counts_.end()
+                          : counts_.find(line.substr(at + 1, close - at - 1));
       if (it == counts_.end()) {
         out += line[at];
         continue;
@@ -388,11 +422,10 @@ class CaseMaker {
         ".version 9.0\n.target sm_90a\n.address_size 64\n{}.visible .entry k({})\n{{\n"
         ".reg .b32 %i, %lane, %y, %z, %w, %s, %t<16>;\n.reg .b64 %x, %v, %u<8>;\n.reg .b16 %h<8>;\n"
         ".reg .pred %q, %p<8>;\n{}"
-        "mov.u32 %y, %ctaid.x;\nmov.u32 %z, %ntid.x;\nmov.u32 %i, %tid.x;\nmad.lo.u32 %i, %y, %z, %i;\n"
+        "mov.u32 %y, %ctaid.x;\nmov.u32 %z, %ntid.x;\nmov.u32 %i, %tid.x;\nmad.lo.u32 %i, %y, %z, "
+        "%i;\n"
         "mov.u32 %lane, %laneid;\n",
-        shared_bytes_ > 0
-            ? fmt::format(".shared .align 1024 .b8 smem[{}];\n", shared_bytes_)
-            : "",
+        shared_bytes_ > 0 ? fmt::format(".shared .align 1024 .b8 smem[{}];\n", shared_bytes_) : "",
         signature_, declarations_);
     case_.ptx += prologue_ + body + epilogue_ + "ret;\n}\n";
   }
@@ -412,9 +445,9 @@ class CaseMaker {
 }  // namespace
 
 size_t TextureCase::texel_bytes() const {
-  const size_t element = format == "u8" || format == "s8"                       ? 1
+  const size_t element = format == "u8" || format == "s8"                        ? 1
                          : format == "u16" || format == "s16" || format == "f16" ? 2
-                                                                                : 4;
+                                                                                 : 4;
   return element * channels;
 }
 

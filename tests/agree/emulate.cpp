@@ -60,7 +60,8 @@ Result<Outputs> Emulate(const Case& c) {
   std::vector<uint64_t> surfaces;
   for (size_t i = 0; i < c.textures.size(); ++i) {
     const TextureCase& t = c.textures[i];
-    const uint64_t address = memory.Allocate(t.name, t.bytes(), static_cast<uint32_t>(t.texel_bytes()));
+    const uint64_t address =
+        memory.Allocate(t.name, t.bytes(), static_cast<uint32_t>(t.texel_bytes()));
     std::copy(c.texels[i].begin(), c.texels[i].end(), memory.Bytes(address).begin());
     ptx::Texture texture;
     texture.address = address;
@@ -84,8 +85,9 @@ Result<Outputs> Emulate(const Case& c) {
   }
   const ptx::LaunchOutcome outcome = ptx::Launch(request, memory);
   if (!outcome.clean()) {
-    return Error(ErrorCode::kUnavailable,
-                 outcome.message + (outcome.findings.empty() ? "" : ": " + outcome.findings[0].detail));
+    return Error(
+        ErrorCode::kUnavailable,
+        outcome.message + (outcome.findings.empty() ? "" : ": " + outcome.findings[0].detail));
   }
   Outputs outputs;
   results.insert(results.end(), surfaces.begin(), surfaces.end());

@@ -6,8 +6,8 @@
 
 namespace optiml::agree {
 
-// Runs a case on the emulator with every check. Fails with the reason when it cannot be executed, or when a
-// check found something.
+// Runs a case on the emulator with every check. Fails with the reason when it cannot be executed,
+// or when a check found something.
 Result<Outputs> Emulate(const Case& c);
 
 }  // namespace optiml::agree

@@ -1,9 +1,11 @@
-// Runs the cases of a folder that `agree write` made on the GPU of this machine and writes outputs.bin there.
-// Not part of the build: the script compiles it where a GPU and the CUDA driver are.
+// Runs the cases of a folder that `agree write` made on the GPU of this machine and writes
+// outputs.bin there. Not part of the build: the script compiles it where a GPU and the CUDA driver
+// are.
 //
 //   g++ -std=c++17 -I $CUDA/include run_on_gpu.cpp -lcuda -o run_on_gpu && ./run_on_gpu FOLDER
 //
-// A case that the driver refuses costs that case: it is named on standard error, its byte in outputs.bin is 0.
+// A case that the driver refuses costs that case: it is named on standard error, its byte in
+// outputs.bin is 0.
 
 #include <cuda.h>
 #include <sys/wait.h>
@@ -82,11 +84,21 @@ struct Live {
   std::vector<CUtexObject> textures;
   std::vector<CUsurfObject> surfaces;
   ~Live() {
-    for (auto t : textures) cuTexObjectDestroy(t);
-    for (auto s : surfaces) cuSurfObjectDestroy(s);
-    for (auto a : arrays) cuArrayDestroy(a);
-    for (auto m : memory) cuMemFree(m);
-    if (module != nullptr) cuModuleUnload(module);
+    for (auto t : textures) {
+      cuTexObjectDestroy(t);
+    }
+    for (auto s : surfaces) {
+      cuSurfObjectDestroy(s);
+    }
+    for (auto a : arrays) {
+      cuArrayDestroy(a);
+    }
+    for (auto m : memory) {
+      cuMemFree(m);
+    }
+    if (module != nullptr) {
+      cuModuleUnload(module);
+    }
   }
   CUdeviceptr Allocate(size_t bytes) {
     CUdeviceptr p = 0;
@@ -163,7 +175,9 @@ unsigned long long MakeTexture(Live& live, const Texture& t, const std::string& 
     return surface;
   }
   CUDA_TEXTURE_DESC texture{};
-  for (auto& mode : texture.addressMode) mode = AddressOf(t.address);
+  for (auto& mode : texture.addressMode) {
+    mode = AddressOf(t.address);
+  }
   texture.filterMode = t.linear != 0 ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
   texture.flags = (t.normalised != 0 ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
                   (t.as_float == 0 && t.format[0] != 'f' ? CU_TRSF_READ_AS_INTEGER : 0);
@@ -204,8 +218,11 @@ std::string Run(const Case& c, const std::string& folder, const std::string& inp
     arguments.push_back(MakeTexture(live, texture, inputs));
   }
   std::vector<void*> pointers;
-  for (auto& argument : arguments) pointers.push_back(&argument);
-  Check(cuLaunchKernel(kernel, c.grid, 1, 1, c.block, 1, 1, 0, nullptr, pointers.data(), nullptr), "cuLaunchKernel");
+  for (auto& argument : arguments) {
+    pointers.push_back(&argument);
+  }
+  Check(cuLaunchKernel(kernel, c.grid, 1, 1, c.block, 1, 1, 0, nullptr, pointers.data(), nullptr),
+        "cuLaunchKernel");
   Check(cuCtxSynchronize(), "the kernel");
   std::string outputs;
   for (const auto& [memory, bytes] : results) {
@@ -238,7 +255,9 @@ std::vector<Case> ReadCases(const std::string& path) {
       cases.back().name = line.substr(5);
       continue;
     }
-    if (cases.empty()) continue;
+    if (cases.empty()) {
+      continue;
+    }
     Case& c = cases.back();
     if (word == "module") {
       words >> c.module;
@@ -258,17 +277,19 @@ std::vector<Case> ReadCases(const std::string& path) {
     } else if (word == "texture" || word == "surface") {
       Texture t;
       t.surface = word == "surface";
-      words >> t.kind >> t.dimensions >> t.format >> t.channels >> t.width >> t.height >> t.depth >> t.address >>
-          t.linear >> t.normalised >> t.as_float >> t.offset >> t.bytes;
+      words >> t.kind >> t.dimensions >> t.format >> t.channels >> t.width >> t.height >> t.depth >>
+          t.address >> t.linear >> t.normalised >> t.as_float >> t.offset >> t.bytes;
       c.textures.push_back(t);
     }
   }
   return cases;
 }
 
-// Runs the cases from `begin` on and appends what they gave. Returns the number of the first case that was not
-// tried: a kernel that faults takes the process's context with it, the caller goes on in a fresh one.
-size_t RunFrom(size_t begin, const std::vector<Case>& cases, const std::string& folder, const std::string& inputs) {
+// Runs the cases from `begin` on and appends what they gave. Returns the number of the first case
+// that was not tried: a kernel that faults takes the process's context with it, the caller goes on
+// in a fresh one.
+size_t RunFrom(size_t begin, const std::vector<Case>& cases, const std::string& folder,
+               const std::string& inputs) {
   Check(cuInit(0), "cuInit");
   CUdevice device = 0;
   Check(cuDeviceGet(&device, 0), "cuDeviceGet");
@@ -283,7 +304,8 @@ size_t RunFrom(size_t begin, const std::vector<Case>& cases, const std::string& 
     std::printf("%s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
     std::fflush(stdout);
   }
-  std::ofstream out(folder + "/outputs.bin", std::ios::binary | (begin == 0 ? std::ios::trunc : std::ios::app));
+  std::ofstream out(folder + "/outputs.bin",
+                    std::ios::binary | (begin == 0 ? std::ios::trunc : std::ios::app));
   for (size_t i = begin; i < cases.size(); ++i) {
     try {
       const std::string outputs = Run(cases[i], folder, inputs);
