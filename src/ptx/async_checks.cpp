@@ -363,7 +363,7 @@ void CheckProxy(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lan
     const LaunchContext& launch = *warp.worker->launch;
     Report(
         warp, op, lane, "race",
-        fmt::format("the bulk copy reads {}, which thread {} wrote{}, without a "
+        fmt::format("the asynchronous proxy reads {}, which thread {} wrote{}, without a "
                     "fence.proxy.async in between",
                     PlaceText(warp, block, g << shadow.granule_shift),
                     ThreadText(launch, tag & 1023), LineText(launch, shadow.write_instruction[g])));

@@ -38,7 +38,7 @@ const AtomicOp* ReductionOf(const Opcode& opcode) {
 bool UsesAsync(const Instruction& instruction) {
   const std::string& opcode = instruction.opcode;
   const std::string_view base = BaseOpcode(opcode);
-  return base == "cp" || base == "mbarrier" || base == "mapa" || base == "getctarank" ||
+  return base == "cp" || base == "mbarrier" || base == "wgmma" || base == "mapa" || base == "getctarank" ||
          opcode.find("cluster") != std::string::npos || opcode.find(".async") != std::string::npos;
 }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "ptx/access.h"
+#include "ptx/async_checks.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 #include "ptx/matrix.h"
@@ -146,7 +147,9 @@ class SharedReader {
     }
     std::memcpy(into, w_.block->shared + address, kChunkBytes);
     if (worker.check_races) {
-      Tag(address);
+      const auto hi = static_cast<uint32_t>(end);
+      CheckSharedAccess(w_, op_, *w_.block, address, hi, 0, SharedAccess::kLoad, true);
+      CheckProxy(w_, op_, address, hi, 0);
       auto& kept = chunks_.emplace_back();
       kept.first = address;
       std::memcpy(kept.second.data(), into, kChunkBytes);
@@ -159,20 +162,6 @@ class SharedReader {
   auto& chunks() { return chunks_; }
 
  private:
-  void Tag(uint32_t address) {
-    ShadowMemory& shadow = *w_.block->shadow;
-    const uint32_t begin = address >> shadow.granule_shift;
-    const uint32_t end = ((address + kChunkBytes - 1) >> shadow.granule_shift) + 1;
-    CheckRace(w_, op_, begin, end, 0, SharedAccess::kLoad, false);
-    const uint32_t mine = shadow.stamp << 10 | w_.index << 5;
-    const uint32_t floor = w_.block->floor[w_.index] << 10;
-    for (uint32_t g = begin; g < end; ++g) {
-      const bool keep = shadow.read[g] >= floor && (shadow.read[g] >> 5 & 31) != w_.index;
-      (keep ? shadow.read2 : shadow.read)[g] = mine;
-      shadow.read_instruction[g] = op_->instruction;
-    }
-  }
-
   Warp& w_;
   const Op* op_;
   MemorySite site_;

@@ -225,10 +225,7 @@ struct GroupRun {
   std::vector<float> d;  // [64][8]
 };
 
-GroupRun RunGroup(std::string body, uint32_t threads = 128) {
-  // fence.proxy.async belongs to the asynchronous proxy, which these tests are not about.
-  const std::string fence = "fence.proxy.async;\n";
-  body.erase(body.find(fence), fence.size());
+GroupRun RunGroup(const std::string& body, uint32_t threads = 128) {
   const Module module = MustParse(KernelText(body, 2, ".shared .align 1024 .b8 smem[2560];\n"));
   std::vector<uint16_t> image(1280);
   for (uint32_t row = 0; row < 64; ++row) {
@@ -362,6 +359,18 @@ TEST(Warpgroup, MistakesAreFound) {
   ASSERT_FALSE(overwritten.outcome.findings.empty());
   EXPECT_NE(overwritten.outcome.findings[0].detail.find("changed while"), std::string::npos)
       << overwritten.outcome.findings[0].detail;
+  std::string body = Group(kWait);
+  const std::string fence = "fence.proxy.async;\n";
+  body.erase(body.find(fence), fence.size());
+  const GroupRun unordered = RunGroup(body);
+  ASSERT_FALSE(unordered.outcome.findings.empty());
+  EXPECT_NE(unordered.outcome.findings[0].detail.find("without a fence.proxy.async"),
+            std::string::npos)
+      << unordered.outcome.findings[0].detail;
+  // A store that no barrier orders with the product's reads.
+  std::string unsynchronised = Group(kWait);
+  unsynchronised.erase(unsynchronised.find("bar.sync 0;\n"), 12);
+  EXPECT_FALSE(RunGroup(unsynchronised).outcome.findings.empty());
   // B's descriptor points past the end.
   const GroupRun outside =
       RunGroup(Group(kWait, "1, 1, 1", "wgmma.fence.sync.aligned;\nadd.u64 %rd6, %rd6, 64;\n"));

@@ -154,7 +154,7 @@ TEST_P(Agree, BitForBitWithTheGpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Agree, testing::ValuesIn(KernelNames()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& kernel) { return kernel.param; });
 
 }  // namespace
 }  // namespace optiml
