@@ -46,7 +46,9 @@ class FakeVerifier : public Verifier {
     PreparedCandidate candidate;
     candidate.source = source;
     candidate.checked_plans.resize(task_.checked.size());
-    candidate.timed_plans.resize(task_.timed.size());
+    LaunchPlan launches;
+    launches.steps.emplace_back(KernelLaunch{.kernel = "k"});
+    candidate.timed_plans.assign(task_.timed.size(), launches);
     candidate.artifact.ptx = ".version 8.0\n";
     return Outcome(std::move(candidate));
   }

@@ -1,6 +1,6 @@
 // task: relu
 // stage: L1
-// reason: on the second launch
+// reason: on a later call
 __device__ int calls;
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
