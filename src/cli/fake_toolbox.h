@@ -47,7 +47,7 @@ class FakeVerifier : public Verifier {
     candidate.source = source;
     candidate.checked_plans.resize(task_.checked.size());
     LaunchPlan launches;
-    launches.steps.emplace_back(KernelLaunch{.kernel = "k"});
+    launches.steps.emplace_back(KernelLaunch());
     candidate.timed_plans.assign(task_.timed.size(), launches);
     candidate.artifact.ptx = ".version 8.0\n";
     return Outcome(std::move(candidate));
