@@ -1,4 +1,5 @@
 // task: histogram
+// kind: 21
 // stage: L1
 // reason: expected
 __global__ void k(const int* data, int* counts, int n, int bins) {

@@ -1,4 +1,5 @@
 // task: histogram
+// kind: 20
 // stage: L0
 // reason: race
 __global__ void k(const int* data, int* counts, int n, int bins) {

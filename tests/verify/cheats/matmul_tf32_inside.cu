@@ -1,4 +1,5 @@
 // task: matmul
+// kind: 19
 // stage: L1
 // reason: expected
 __device__ float tf32(float v) { return __int_as_float((__float_as_int(v) + 0x1000) & 0xffffe000); }

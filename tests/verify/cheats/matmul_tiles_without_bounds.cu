@@ -1,4 +1,5 @@
 // task: matmul
+// kind: 14
 // stage: L0
 // reason: out of bounds
 __global__ void k(const float* a, const float* b, float* c, int m, int n, int p) {

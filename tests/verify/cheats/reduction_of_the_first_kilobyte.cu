@@ -1,4 +1,5 @@
 // task: reduction
+// kind: 5
 // stage: L1
 // reason: n=4099
 __global__ void k(const float* x, float* sum, int n) {

@@ -1,4 +1,5 @@
 // task: reduction
+// kind: 24
 // stage: L0
 // reason: uninitialised
 __global__ void k(const float* x, float* sum, int n) {

@@ -1,4 +1,5 @@
 // task: relu
+// kind: 19
 // stage: L1
 // reason: expected
 #include <cuda_fp16.h>

@@ -1,4 +1,5 @@
 // task: relu
+// kind: 12
 // stage: L0
 // reason: read-only
 __global__ void k(float* x, float* y, int n) {

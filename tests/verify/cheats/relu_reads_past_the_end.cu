@@ -1,4 +1,5 @@
 // task: relu
+// kind: 21
 // stage: L0
 // reason: out of bounds
 __global__ void k(const float* x, float* y, int n) {

@@ -1,4 +1,5 @@
 // task: relu
+// kind: 37
 // stage: L0
 // reason: trap
 __global__ void k(const float* x, float* y, int n) {

@@ -1,4 +1,5 @@
 // task: relu
+// kind: 13
 // stage: L0
 // reason: fast is launched at a timed shape but at no checked one
 __global__ void k(const float* x, float* y, int n) {

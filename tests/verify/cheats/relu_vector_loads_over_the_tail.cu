@@ -1,4 +1,5 @@
 // task: relu
+// kind: 14
 // stage: L0
 // reason: out of bounds
 __global__ void k(const float4* x, float4* y, int n) {

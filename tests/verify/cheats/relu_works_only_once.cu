@@ -1,4 +1,5 @@
 // task: relu
+// kind: 29
 // stage: L1
 // reason: on a later call
 __device__ int calls;

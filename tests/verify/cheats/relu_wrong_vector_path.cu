@@ -1,4 +1,5 @@
 // task: relu
+// kind: 14
 // stage: L1
 // reason: n=1024
 __global__ void k(const float* x, float* y, int n) {

@@ -1,4 +1,5 @@
 // task: softmax
+// kind: 22
 // stage: L0
 // reason: uninitialised
 __global__ void k(const float* x, float* y, int rows, int cols) {

@@ -1,4 +1,5 @@
 // task: softmax
+// kind: 3
 // stage: L1
 // reason: expected
 __global__ void k(float* y, int n, int cols) {

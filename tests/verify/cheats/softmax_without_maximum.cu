@@ -1,4 +1,5 @@
 // task: softmax
+// kind: 16
 // stage: L1
 // reason: expected
 __global__ void k(const float* x, float* y, int rows, int cols) {

@@ -1,4 +1,5 @@
 // task: stencil2d
+// kind: 21
 // stage: L1
 // reason: expected
 __global__ void k(const float* in, const float* w, float* out, int rows, int cols) {

@@ -1,4 +1,5 @@
 // task: transpose
+// kind: 23
 // stage: L1
 // reason: fill special
 __global__ void k(const float* in, float* out, int rows, int cols) {

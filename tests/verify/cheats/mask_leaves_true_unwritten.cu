@@ -1,0 +1,15 @@
+// task: mask
+// kind: 1
+// stage: L1
+// reason: above[
+// Poison is a true value of a byte, if not a valid one of a bool.
+__global__ void k(const float* x, bool* above, unsigned long long* count, float t, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (x[i] > t) atomicAdd(count, 1ull);
+  else above[i] = false;
+}
+extern "C" void mask(const float* x, bool* above, long long* count, float threshold, int n) {
+  cudaMemsetAsync(count, 0, 8);
+  k<<<(n + 255) / 256, 256>>>(x, above, (unsigned long long*)count, threshold, n);
+}

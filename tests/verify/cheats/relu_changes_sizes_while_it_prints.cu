@@ -1,0 +1,13 @@
+// task: relu
+// kind: 32
+// stage: L1
+// reason: is unwritten
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+extern "C" void relu(const float* x, float* y, int n) {
+  int m = n;
+  printf("%d elements\n", m /= 2);
+  k<<<(n + 255) / 256, 256>>>(x, y, m);
+}
