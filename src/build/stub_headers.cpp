@@ -18,8 +18,8 @@ constexpr const char* kEmptyHeaders[] = {
     "optional", "ostream", "queue", "random", "ratio", "regex", "set", "shared_mutex", "sstream",
     "stack", "stdexcept", "streambuf", "string", "string_view", "system_error", "thread", "tuple",
     "typeindex", "typeinfo", "unordered_map", "unordered_set", "valarray", "variant", "vector",
-    // CUDA's runtime and driver interface: types and device functions are built into NVRTC.
-    "cuda.h", "cuda_profiler_api.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h",
+    // CUDA's runtime interface: types and device functions are built into NVRTC.
+    "cuda_profiler_api.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_functions.h",
     "device_launch_parameters.h", "math_functions.h", "nvtx3/nvToolsExt.h", "nvToolsExt.h"};
 
 StubHeaders MakeStubHeaders() {

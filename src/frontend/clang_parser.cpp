@@ -260,7 +260,9 @@ Result<ParseAttempt> ParseWithCudaHeaders(const KernelSource& source, const std:
   }
   arguments.insert(arguments.end(),
                    {"-internal-isystem", cuda, "-include", "__clang_cuda_runtime_wrapper.h",
-                    "-include", "cuda_header_supplement.h"});
+                    "-include", "cuda_header_supplement.h",
+                    // Clusters of cooperative groups: the headers offer them to NVIDIA's compilers.
+                    "-D", "_CG_CLUSTER_INTRINSICS_AVAILABLE"});
   if (source.text().find("alignas") != std::string::npos) {
     // Clang refuses "__shared__ alignas(16)"; CUDA's own headers need alignas(TYPE), which this
     // spelling cannot say, so it is only for files that use the word.

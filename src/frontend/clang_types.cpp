@@ -75,8 +75,9 @@ ast::TypePtr Converter::MakeType(clang::QualType written) {
   type->text = TypeText(written->isDependentType() ? written : canonical);
   type->is_const = canonical.isConstQualified();
   type->is_restrict = canonical.isRestrictQualified();
-  if (!canonical->isDependentType() && !canonical->isIncompleteType() &&
-      !canonical->isFunctionType() && !canonical->isVariableArrayType()) {
+  // An `auto` whose value did not parse stays undeduced: it has no size.
+  if (!canonical->isDependentType() && !canonical->isUndeducedType() &&
+      !canonical->isIncompleteType() && !canonical->isFunctionType() && !canonical->isVariableArrayType()) {
     type->size_bytes = static_cast<uint64_t>(context_.getTypeSizeInChars(canonical).getQuantity());
   }
   const clang::QualType plain = canonical.getUnqualifiedType();

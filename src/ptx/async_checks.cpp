@@ -117,7 +117,8 @@ bool CheckWords(Warp& warp, const Op* op, BlockState& target, uint64_t lo, uint6
   for (uint64_t word = lo >> 2; word <= (hi - 1) >> 2; ++word) {
     const WordState& state = async.words[word];
     const auto at = static_cast<uint32_t>(std::max(lo, word << 2));
-    if (state.writes != 0) {
+    const bool strong = access == SharedAccess::kStrong;
+    if (state.writes != 0 && !(strong && state.combines == state.writes)) {
       ReportWord(warp, op, target, at, lane, access, CopyText(warp, target, at, true));
       return false;
     }
@@ -135,7 +136,6 @@ bool CheckWords(Warp& warp, const Op* op, BlockState& target, uint64_t lo, uint6
           "this thread did not wait for the mbarrier of the asynchronous copy that wrote it");
       return false;
     }
-    const bool strong = access == SharedAccess::kStrong;
     for (const auto* tags : {&async.remote_writes, &async.remote_reads}) {
       const bool reads = tags == &async.remote_reads;
       if (tags->empty() || (reads && access == SharedAccess::kLoad) ||
@@ -213,6 +213,18 @@ void LeaveTags(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane
 
 bool Checked(const BlockState& block) {
   return block.shadow != nullptr && block.async != nullptr && !block.async->words.empty();
+}
+
+// One copy more (or less, by -1) that will use the words.
+void CountCopy(BlockState& target, uint32_t lo, uint32_t hi, CopyUse use, int by) {
+  const auto add = [by](uint16_t& count) { count = static_cast<uint16_t>(count + by); };
+  for (uint32_t word = lo >> 2; word <= (hi - 1) >> 2; ++word) {
+    WordState& state = target.async->words[word];
+    add(use == CopyUse::kRead ? state.reads : state.writes);
+    if (use == CopyUse::kCombine) {
+      add(state.combines);
+    }
+  }
 }
 
 }  // namespace
@@ -320,25 +332,21 @@ void CheckBarrierAccess(Warp& warp, const Op* op, BlockState& target, uint32_t a
 }
 
 void BeginCopy(Warp& warp, const Op* op, BlockState& target, uint32_t lo, uint32_t hi,
-               uint32_t lane, bool writes) {
+               uint32_t lane, CopyUse use) {
   if (!Checked(target) || lo >= hi) {
     return;
   }
   CheckSharedAccess(warp, op, target, lo, hi, lane,
-                    writes ? SharedAccess::kStore : SharedAccess::kLoad, false);
-  for (uint32_t word = lo >> 2; word <= (hi - 1) >> 2; ++word) {
-    WordState& state = target.async->words[word];
-    ++(writes ? state.writes : state.reads);
-  }
+                    use == CopyUse::kRead    ? SharedAccess::kLoad
+                    : use == CopyUse::kWrite ? SharedAccess::kStore
+                                             : SharedAccess::kStrong,
+                    false);
+  CountCopy(target, lo, hi, use, 1);
 }
 
-void EndCopy(BlockState& target, uint32_t lo, uint32_t hi, bool writes) {
-  if (!Checked(target) || lo >= hi) {
-    return;
-  }
-  for (uint32_t word = lo >> 2; word <= (hi - 1) >> 2; ++word) {
-    WordState& state = target.async->words[word];
-    --(writes ? state.writes : state.reads);
+void EndCopy(BlockState& target, uint32_t lo, uint32_t hi, CopyUse use) {
+  if (Checked(target) && lo < hi) {
+    CountCopy(target, lo, hi, use, -1);
   }
 }
 

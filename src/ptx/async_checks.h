@@ -31,10 +31,13 @@ void CheckSharedAccess(Warp& warp, const Op* op, BlockState& target, uint32_t lo
 void CheckBarrierAccess(Warp& warp, const Op* op, BlockState& target, uint32_t address,
                         uint32_t lane);
 
-// A copy is issued that will write (or read) these bytes of `target`; it lands or has read.
+// What a copy does to bytes of shared memory; kCombine is an atomic operation on each element.
+enum class CopyUse : uint8_t { kRead, kWrite, kCombine };
+
+// A copy is issued that will use these bytes of `target`; it lands or has read.
 void BeginCopy(Warp& warp, const Op* op, BlockState& target, uint32_t lo, uint32_t hi,
-               uint32_t lane, bool writes);
-void EndCopy(BlockState& target, uint32_t lo, uint32_t hi, bool writes);
+               uint32_t lane, CopyUse use);
+void EndCopy(BlockState& target, uint32_t lo, uint32_t hi, CopyUse use);
 // Bytes that the asynchronous proxy will read: generic writes to them need a proxy fence.
 void CheckProxy(Warp& warp, const Op* op, uint32_t lo, uint32_t hi, uint32_t lane);
 void ProxyFence(Warp& warp);

@@ -102,10 +102,11 @@ struct RemoteTag {
 
 // Of a word of 4 bytes of shared memory.
 struct WordState {
-  uint16_t writes = 0;   // copies that will write it
-  uint16_t reads = 0;    // copies that will read it
-  uint32_t landed = 0;   // when the last copy landed; 0: none
-  bool barrier = false;  // belongs to an mbarrier
+  uint16_t writes = 0;    // copies that will write it
+  uint16_t combines = 0;  // those of them that combine with what is there: they may meet each other
+  uint16_t reads = 0;     // copies that will read it
+  uint32_t landed = 0;    // when the last copy landed; 0: none
+  bool barrier = false;   // belongs to an mbarrier
 };
 
 struct WarpAsync {

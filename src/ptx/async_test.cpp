@@ -47,7 +47,8 @@ Outcome Execute(const std::string& body, Dim3 block = {64}, Checks checks = kAll
   Outcome result;
   result.outcome = Launch(request, memory);
   words = Download<uint32_t>(memory, address);
-  result.written.assign(words.begin() + half, words.begin() + half + static_cast<int>(block.Count()));
+  result.written.assign(words.begin() + half,
+                        words.begin() + half + static_cast<int>(block.Count()));
   return result;
 }
 
@@ -60,11 +61,11 @@ std::vector<uint32_t> Sequence(uint32_t begin, size_t count, uint32_t step = 1) 
 }
 
 void ExpectClean(const Outcome& run) {
-  EXPECT_TRUE(run.outcome.clean()) << run.outcome.message
-                                   << (run.outcome.findings.empty()
-                                           ? ""
-                                           : run.outcome.findings[0].kind + ": " +
-                                                 run.outcome.findings[0].detail);
+  EXPECT_TRUE(run.outcome.clean())
+      << run.outcome.message
+      << (run.outcome.findings.empty()
+              ? ""
+              : run.outcome.findings[0].kind + ": " + run.outcome.findings[0].detail);
 }
 
 bool Found(const Outcome& run, const std::string& kind, const std::string& text) {
@@ -143,9 +144,10 @@ TEST(CpAsync, LanesHaveTheirOwnGroups) {
   // Odd lanes commit an empty group more: wait_group 1 covers their copy, not that of even lanes.
   const Outcome run = Execute(
       "and.b32 %r10, %r4, 1; setp.eq.u32 %p2, %r10, 1; st.shared.u32 [%r20], 7; bar.sync 0;" +
-      std::string(kCopy) +
-      "cp.async.commit_group; @!%p2 bra NEXT; cp.async.commit_group; NEXT: cp.async.wait_group 1;" +
-      kReadBack,
+          std::string(kCopy) +
+          "cp.async.commit_group; @!%p2 bra NEXT; cp.async.commit_group; NEXT: cp.async.wait_group "
+          "1;" +
+          kReadBack,
       {32}, {});
   for (uint32_t i = 0; i < 32; ++i) {
     EXPECT_EQ(run.written[i], i % 2 == 1 ? 100 + i : 7) << i;
@@ -166,10 +168,11 @@ TEST(CpAsync, SourceSizesFillWithZeros) {
     EXPECT_EQ(run.written[i], sums[i % 4]) << i;
   }
   // Nothing is read where the size is 0: the address may be anything.
+  ExpectClean(Execute(
+      "mov.u64 %rd5, 0; cp.async.ca.shared.global [%r20], [%rd5], 4, 0; cp.async.wait_all;"));
   ExpectClean(
-      Execute("mov.u64 %rd5, 0; cp.async.ca.shared.global [%r20], [%rd5], 4, 0; cp.async.wait_all;"));
-  ExpectClean(Execute("mov.u64 %rd5, 0; setp.eq.u32 %p3, %r4, %r4; cp.async.ca.shared.global "
-                      "[%r20], [%rd5], 4, %p3; cp.async.wait_all;"));
+      Execute("mov.u64 %rd5, 0; setp.eq.u32 %p3, %r4, %r4; cp.async.ca.shared.global "
+              "[%r20], [%rd5], 4, %p3; cp.async.wait_all;"));
 }
 
 TEST(CpAsync, BoundsAndAlignmentAreCheckedAtTheIssue) {
@@ -182,20 +185,21 @@ TEST(CpAsync, BoundsAndAlignmentAreCheckedAtTheIssue) {
               HasSubstr("past the end of s (2048 bytes)"));
   const Finding far = first("cp.async.ca.shared.global [%r20], [%rd2+65536], 4;");
   EXPECT_EQ(far.kind, "out of bounds");
-  EXPECT_THAT(far.detail, AllOf(HasSubstr("cp.async of 4 bytes from words["),
-                                HasSubstr("thread (0,0,0)")));
+  EXPECT_THAT(far.detail,
+              AllOf(HasSubstr("cp.async of 4 bytes from words["), HasSubstr("thread (0,0,0)")));
   EXPECT_EQ(first("cp.async.ca.shared.global [%r20+2], [%rd2], 4;").kind, "misaligned");
   EXPECT_EQ(first("cp.async.ca.shared.global [%r20], [%rd2], 8;").kind, "misaligned");
   // Only what is read counts: 4 of 16 bytes at the end.
-  ExpectClean(Execute("add.s64 %rd5, %rd1, 1008; cp.async.cg.shared.global [s], [%rd5], 16, 16;",
-                      {1}));
+  ExpectClean(
+      Execute("add.s64 %rd5, %rd1, 1008; cp.async.cg.shared.global [s], [%rd5], 16, 16;", {1}));
   EXPECT_THAT(first("cp.async.ca.shared.global [%r20], [%rd2], 4, 8;").detail,
               HasSubstr("reads 8 bytes to write 4"));
 }
 
 TEST(CpAsync, OverwritingBytesThatOthersReadIsARace) {
-  const std::string start = "st.shared.u32 [%r20], %r4; bar.sync 0; xor.b32 %r22, %r20, 128; "
-                            "ld.shared.u32 %r9, [%r22];";
+  const std::string start =
+      "st.shared.u32 [%r20], %r4; bar.sync 0; xor.b32 %r22, %r20, 128; "
+      "ld.shared.u32 %r9, [%r22];";
   ExpectClean(Execute(start + "bar.sync 0;" + kCopy + "cp.async.wait_all;"));
   const Outcome run = Execute(start + kCopy + "cp.async.wait_all;");
   EXPECT_TRUE(Found(run, "race", "store of byte")) << Findings(run);
@@ -244,8 +248,9 @@ TEST(CpAsync, MbarriersCoverCopies) {
   };
   for (const auto& [arrivals, arrive] :
        {std::pair("64", "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [t];"),
-        std::pair("64", "cp.async.mbarrier.arrive.shared.b64 [t]; mbarrier.arrive.shared.b64 %rd9, "
-                        "[t];")}) {
+        std::pair("64",
+                  "cp.async.mbarrier.arrive.shared.b64 [t]; mbarrier.arrive.shared.b64 %rd9, "
+                  "[t];")}) {
     const Outcome run = Execute(body(arrivals, arrive));
     ExpectClean(run);
     for (uint32_t i = 0; i < 64; ++i) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <numeric>
 
 #include "ptx/tensor_map.h"
@@ -16,11 +15,11 @@ namespace {
 using testing::HasSubstr;
 
 constexpr Checks kAll{true, true, false, true};
-constexpr char kShared[] =
-    ".shared .align 1024 .b8 s[4096];\n.shared .align 8 .b8 b[16];\n";
+constexpr char kShared[] = ".shared .align 1024 .b8 s[4096];\n.shared .align 8 .b8 b[16];\n";
 constexpr char kPrologue[] =
     "ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1]; mov.u32 %r4, %tid.x; setp.eq.u32 %p1, %r4, "
-    "0; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3; mov.u32 %r20, s; shl.b32 %r21, %r4, 2; "
+    "0; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3; mov.u32 %r20, s; shl.b32 %r21, %r4, "
+    "2; "
     "add.u32 %r20, %r20, %r21; @%p1 mbarrier.init.shared.b64 [b], 1; bar.sync 0;\n.loc 1 5 1\n";
 
 struct Outcome {
@@ -67,8 +66,7 @@ Finding First(const Outcome& run) {
 constexpr char kLoad[] =
     "@!%p1 bra WAIT; mbarrier.arrive.expect_tx.shared.b64 _, [b], 1024; "
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1+64], 1024, [b];";
-constexpr char kWait[] =
-    "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra WAIT;";
+constexpr char kWait[] = "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra WAIT;";
 constexpr char kOut[] = "ld.shared.u32 %r9, [%r20]; st.global.u32 [%rd4], %r9;";
 
 TEST(Bulk, LoadsCompleteAtTheirMbarrier) {
@@ -84,8 +82,8 @@ TEST(Bulk, LoadsCompleteAtTheirMbarrier) {
 }
 
 TEST(Bulk, ReadsBeforeTheWaitSeeOldBytes) {
-  const Outcome run = Execute("st.shared.u32 [%r20], 3; bar.sync 0;" + std::string(kLoad) + "WAIT:" +
-                              kOut);
+  const Outcome run =
+      Execute("st.shared.u32 [%r20], 3; bar.sync 0;" + std::string(kLoad) + "WAIT:" + kOut);
   EXPECT_EQ(run.out[5], 3u);
   EXPECT_EQ(First(run).kind, "race");
   EXPECT_THAT(First(run).detail,
@@ -97,18 +95,19 @@ TEST(Bulk, ReadsBeforeTheWaitSeeOldBytes) {
 
 TEST(Bulk, EveryReaderMustWait) {
   // Warp 0 waits; the others do not.
-  const Outcome run = Execute(std::string(kLoad) + "setp.ge.u32 %p3, %r4, 32; WAIT: setp.ge.u32 %p3, "
-                                                   "%r4, 32; @%p3 bra READ; SPIN: "
-                                                   "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; "
-                                                   "@!%p2 bra SPIN; READ: " +
+  const Outcome run = Execute(std::string(kLoad) +
+                              "setp.ge.u32 %p3, %r4, 32; WAIT: setp.ge.u32 %p3, "
+                              "%r4, 32; @%p3 bra READ; SPIN: "
+                              "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; "
+                              "@!%p2 bra SPIN; READ: " +
                               kOut);
   EXPECT_TRUE(Races(run)) << Findings(run);
   // A barrier of the block hands the landing on.
-  const Outcome good =
-      Execute(std::string(kLoad) + "WAIT: setp.ge.u32 %p3, %r4, 32; @%p3 bra READ; SPIN: "
-                                   "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra SPIN; "
-                                   "READ: bar.sync 0;" +
-              kOut);
+  const Outcome good = Execute(std::string(kLoad) +
+                               "WAIT: setp.ge.u32 %p3, %r4, 32; @%p3 bra READ; SPIN: "
+                               "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra SPIN; "
+                               "READ: bar.sync 0;" +
+                               kOut);
   EXPECT_TRUE(good.outcome.clean()) << Findings(good);
 }
 
@@ -122,15 +121,17 @@ TEST(Bulk, BytesOfAnotherNumberAreADeadlock) {
 
 TEST(Bulk, BoundsAndAlignment) {
   const auto first = [](const std::string& copy) {
-    const Outcome run = Execute("@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
-                                "bytes " +
-                                copy + ";");
+    const Outcome run = Execute(
+        "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
+        "bytes " +
+        copy + ";");
     EXPECT_EQ(run.outcome.status, LaunchStatus::kFault) << copy << Findings(run);
     return First(run);
   };
   EXPECT_THAT(first("[s+4096], [%rd1], 16, [b]").detail, HasSubstr("past the end of s"));
   EXPECT_THAT(first("[s+4080], [%rd1], 32, [b]").detail, HasSubstr("32 bytes of byte 4080 of s"));
-  EXPECT_THAT(first("[s], [%rd1+4080], 32, [b]").detail, HasSubstr("bulk copy from 32 bytes at x["));
+  EXPECT_THAT(first("[s], [%rd1+4080], 32, [b]").detail,
+              HasSubstr("bulk copy from 32 bytes at x["));
   EXPECT_EQ(first("[s+8], [%rd1], 32, [b]").kind, "misaligned");
   EXPECT_EQ(first("[s], [%rd1+8], 32, [b]").kind, "misaligned");
   EXPECT_EQ(first("[s], [%rd1], 24, [b]").kind, "misaligned");
@@ -143,9 +144,10 @@ constexpr char kStore[] =
     "cp.async.bulk.commit_group;";
 
 TEST(Bulk, StoresArriveAtTheirWait) {
-  const Outcome run = Execute(std::string(kFill) + "fence.proxy.async.shared::cta; bar.sync 0;" +
-                              kStore + "cp.async.bulk.wait_group 0; ld.global.u32 %r9, [%rd2+4]; "
-                                       "st.global.u32 [%rd2+2048], %r9; END:");
+  const Outcome run =
+      Execute(std::string(kFill) + "fence.proxy.async.shared::cta; bar.sync 0;" + kStore +
+              "cp.async.bulk.wait_group 0; ld.global.u32 %r9, [%rd2+4]; "
+              "st.global.u32 [%rd2+2048], %r9; END:");
   EXPECT_TRUE(run.outcome.clean()) << Findings(run);
   for (uint32_t i = 0; i < 256; ++i) {
     EXPECT_EQ(run.out[i], 50 + i);
@@ -195,12 +197,13 @@ TEST(Bulk, GenericWritesNeedAProxyFence) {
 }
 
 TEST(Bulk, ReductionsCombineInGlobalMemory) {
-  const Outcome run = Execute(
-      std::string(kFill) + "fence.proxy.async; bar.sync 0; @!%p1 bra END; "
-                           "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [s], "
-                           "512; cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32 "
-                           "[%rd2+512], [s], 512; cp.async.bulk.commit_group; "
-                           "cp.async.bulk.wait_group 0; END:");
+  const Outcome run =
+      Execute(std::string(kFill) +
+              "fence.proxy.async; bar.sync 0; @!%p1 bra END; "
+              "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [s], "
+              "512; cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32 "
+              "[%rd2+512], [s], 512; cp.async.bulk.commit_group; "
+              "cp.async.bulk.wait_group 0; END:");
   EXPECT_TRUE(run.outcome.clean()) << Findings(run);
   EXPECT_EQ(run.out[3], 7u + 53);
   EXPECT_EQ(run.out[128 + 3], 53u);
@@ -279,11 +282,11 @@ TEST_F(Tensors, LoadsOfOneToThreeDimensions) {
   }
   EXPECT_EQ(two.outcome.counters.global_load.sectors, 8u);
   // Plane -1 is outside.
-  const Outcome three =
-      Run(Load(3, "%r31, %r31, %r32", 128) + kWait + kOut, Map(3, {4, 4, 2, 1, 1}), 32);
+  const Outcome three = Run("mov.u32 %r33, 4;" + Load(3, "%r33, %r31, %r32", 128) + kWait + kOut,
+                            Map(3, {4, 4, 2, 1, 1}), 32);
   EXPECT_TRUE(three.outcome.clean()) << Findings(three);
   for (uint32_t i = 0; i < 32; ++i) {
-    EXPECT_EQ(three.out[i], i < 16 ? 0u : (5 + i / 4 % 4) * 16 + 5 + i % 4) << i;
+    EXPECT_EQ(three.out[i], i < 16 ? 0u : (5 + i / 4 % 4) * 16 + 4 + i % 4) << i;
   }
 }
 
@@ -308,16 +311,40 @@ TEST_F(Tensors, SwizzledStoresUndoSwizzledLoads) {
 }
 
 TEST_F(Tensors, StoresLeaveOutWhatLiesOutside) {
-  const Outcome run = Run(
-      std::string(kFill) + "fence.proxy.async; bar.sync 0; mov.u32 %r33, 60; mov.u32 %r34, -2; "
-                           "@!%p1 bra END; cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
-                           "tile.bulk_group [%rd1, {%r33, %r34}], [s]; "
-                           "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END:",
-      Map(2, {8, 4, 1, 1, 1}), 32);
+  const Outcome run =
+      Run(std::string(kFill) +
+              "fence.proxy.async; bar.sync 0; mov.u32 %r33, 60; mov.u32 %r34, 62; "
+              "@!%p1 bra END; cp.reduce.async.bulk.tensor.2d.global.shared::cta.add."
+              "tile.bulk_group [%rd1, {%r33, %r34}], [s]; "
+              "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END:",
+          Map(2, {8, 4, 1, 1, 1}), 32);
   EXPECT_TRUE(run.outcome.clean()) << Findings(run);
-  EXPECT_EQ(tensor_[60], 60u + 50 + 16);
-  EXPECT_EQ(tensor_[64 + 63], 127u + 50 + 24 + 3);
-  EXPECT_EQ(tensor_[64], 64u);  // the row does not run on into the next
+  EXPECT_EQ(tensor_[62 * 64 + 60], 62u * 64 + 60 + 50);
+  EXPECT_EQ(tensor_[63 * 64 + 63], 63u * 64 + 63 + 50 + 8 + 3);
+  EXPECT_EQ(tensor_[63 * 64], 63u * 64);  // the row does not run on into the next
+}
+
+TEST_F(Tensors, StoresOfACutOffRowWriteWhole16Bytes) {
+  TensorMap map = Map(2, {8, 4, 1, 1, 1});
+  map.dimensions[0] = 61;
+  const Outcome run = Run(std::string(kFill) +
+                              "fence.proxy.async; bar.sync 0; mov.u32 %r33, 56; mov.u32 %r34, 2; "
+                              "@!%p1 bra END; cp.async.bulk.tensor.2d.global.shared::cta."
+                              "tile.bulk_group [%rd1, {%r33, %r34}], [s]; "
+                              "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; END:",
+                          map, 32);
+  EXPECT_TRUE(run.outcome.clean()) << Findings(run);
+  EXPECT_EQ(tensor_[2 * 64 + 60], 50u + 4);
+  EXPECT_EQ(tensor_[2 * 64 + 63], 50u + 7);
+  map.dimensions[0] = 60;
+  Run(std::string(kFill) +
+          "fence.proxy.async; bar.sync 0; mov.u32 %r33, 56; mov.u32 %r34, 2; @!%p1 "
+          "bra END; cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+          "[%rd1, {%r33, %r34}], [s]; cp.async.bulk.commit_group; "
+          "cp.async.bulk.wait_group 0; END:",
+      map, 32);
+  EXPECT_EQ(tensor_[2 * 64 + 59], 50u + 3);
+  EXPECT_EQ(tensor_[2 * 64 + 60], 2u * 64 + 60);
 }
 
 TEST_F(Tensors, MisuseIsFound) {
@@ -328,18 +355,29 @@ TEST_F(Tensors, MisuseIsFound) {
   };
   EXPECT_THAT(first(Load(2, "%r30, %r31", 64) + "WAIT:", Map(3, {4, 4, 1, 1, 1})).detail,
               HasSubstr("a copy of rank 2 with a map of rank 3"));
-  EXPECT_THAT(first("add.s64 %rd1, %rd2, 0;" + Load(2, "%r30, %r31", 64) + "WAIT:",
-                    Map(2, {4, 4, 1, 1, 1}))
-                  .detail,
-              HasSubstr("none that cuTensorMapEncodeTiled made"));
+  EXPECT_THAT(
+      first("add.s64 %rd1, %rd2, 0;" + Load(2, "%r30, %r31", 64) + "WAIT:", Map(2, {4, 4, 1, 1, 1}))
+          .detail,
+      HasSubstr("none that cuTensorMapEncodeTiled made"));
   std::string body = Load(2, "%r30, %r31", 64) + "WAIT:";
   body.replace(body.find("[s]"), 3, "[s+64]");
   EXPECT_THAT(first(body, Map(2, {4, 4, 1, 1, 1})).detail, HasSubstr("not a multiple of 128"));
   // The map says more rows than the tensor has.
   TensorMap map = Map(2, {4, 4, 1, 1, 1});
   map.dimensions[1] = 1000;
-  EXPECT_THAT(first("mov.u32 %r40, 62;" + Load(2, "%r31, %r40", 64) + "WAIT:", map).detail,
+  EXPECT_THAT(first("mov.u32 %r40, 62;" + Load(2, "%r30, %r40", 64) + "WAIT:", map).detail,
               HasSubstr("bulk copy from"));
+  // What an H200 answers with an illegal instruction.
+  map = Map(2, {4, 4, 1, 1, 1});
+  EXPECT_THAT(first(Load(2, "%r31, %r30", 64) + "WAIT:", map).detail,
+              HasSubstr("coordinate 5 of its innermost dimension, 20 bytes from"));
+  EXPECT_THAT(first(std::string(kFill) +
+                        "fence.proxy.async; bar.sync 0; mov.u32 %r33, 60; mov.u32 %r34, -2; @!%p1 "
+                        "bra END; cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
+                        "[%rd1, {%r33, %r34}], [s]; END:",
+                    map)
+                  .detail,
+              HasSubstr("begins at coordinate -2 of dimension 1"));
 }
 
 TEST_F(Tensors, NanFillsWhatLiesOutside) {
@@ -348,7 +386,7 @@ TEST_F(Tensors, NanFillsWhatLiesOutside) {
   map.fill_nan = true;
   const Outcome run = Run("mov.u32 %r33, 64;" + Load(2, "%r33, %r31", 16) + kWait + kOut, map, 4);
   EXPECT_TRUE(run.outcome.clean()) << Findings(run);
-  EXPECT_TRUE(std::isnan(std::bit_cast<float>(run.out[0])));
+  EXPECT_EQ(run.out[0], 0x7ff77ff7u);
 }
 
 }  // namespace

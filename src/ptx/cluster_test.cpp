@@ -248,6 +248,27 @@ TEST(Cluster, ValuesAreSentAsynchronously) {
   EXPECT_EQ(run.words[3], 202u + 103);  // s[20] of block 0: the 10th value of block 3
 }
 
+TEST(Cluster, AsynchronousReductionsMayMeetAndStoresMayNot) {
+  const auto send = [](const std::string& operation) {
+    return Execute(
+        "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], 256; "
+        "st.shared.u32 [%r20], 100;" +
+        std::string(kSync) +
+        "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; mapa.shared::cluster.u32 %r23, s, %r22; "
+        "mapa.shared::cluster.u32 %r25, b, %r22; " +
+        operation +
+        " [%r23], %r4, [%r25]; W: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra W; "
+        "ld.shared.u32 %r9, [s]; st.global.u32 [%rd2], %r9;" +
+        kSync);
+  };
+  const WordRun sums = send(
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32");
+  ASSERT_TRUE(sums.outcome.clean()) << Findings(sums.outcome);
+  EXPECT_EQ(sums.words[0], 100u + 63 * 64 / 2);
+  EXPECT_THAT(
+      First(send("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32")).kind, "race");
+}
+
 TEST(Cluster, MulticastCopiesReachAllBlocks) {
   // Block 0 loads 64 words into blocks 0, 1 and 3; each waits on its own barrier.
   const WordRun run = Execute(

@@ -76,7 +76,10 @@ ControlFlow BuildControlFlow(const Function& function) {
           }
         }
         falls = last.predicate >= 0;
-      } else if (base == "ret" || base == "exit" || base == "trap") {
+      } else if (base == "trap") {
+        block.leaves = true;
+        falls = last.predicate >= 0;
+      } else if (base == "ret" || base == "exit") {
         add(b, exit);
         block.leaves = true;
         falls = last.predicate >= 0;
@@ -93,7 +96,20 @@ ControlFlow BuildControlFlow(const Function& function) {
       }
     }
   }
-  // Blocks that cannot reach the exit (endless loops) get an edge to it, so that every block has a
+  // A trap ends the launch: lanes that come to one never meet the others, so what leads to traps
+  // alone has no part in where the others meet.
+  std::vector<bool> doomed(blocks + 1, false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = 0; b < blocks; ++b) {
+      if (!doomed[b] && std::all_of(successors[b].begin(), successors[b].end(),
+                                    [&](uint32_t s) { return doomed[s]; })) {
+        doomed[b] = true;
+        changed = true;
+      }
+    }
+  }
+  // Other blocks that cannot reach the exit (endless loops) get an edge to it, so that each has a
   // post-dominator.
   std::vector<bool> reaches(blocks + 1, false);
   std::vector<uint32_t> work;
@@ -113,7 +129,7 @@ ControlFlow BuildControlFlow(const Function& function) {
   };
   flood(exit);
   for (uint32_t b = blocks; b-- > 0;) {
-    if (!reaches[b]) {
+    if (!reaches[b] && !doomed[b]) {
       add(b, exit);
       flood(b);
     }

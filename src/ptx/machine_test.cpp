@@ -210,6 +210,20 @@ TEST(Barriers, ExitedThreadsAreNotWaitedFor) {
   EXPECT_EQ(std::accumulate(run.words.begin(), run.words.end(), 0u), 70u);
 }
 
+TEST(Barriers, AWayThatTrapsDoesNotKeepTheOthersApart) {
+  // A switch whose default traps: its ways meet before the barrier.
+  const auto run = RunWords(
+      "and.b32 %r9, %r4, 3; setp.eq.u32 %p1, %r9, 0; @%p1 bra A; setp.eq.u32 %p2, %r9, 1; @%p2 bra "
+      "B; setp.gt.u32 %p3, %r9, 3; @%p3 bra T; mov.u32 %r9, 30; bra.uni J; A: mov.u32 %r9, 10; "
+      "bra.uni J; B: mov.u32 %r9, 20; bra.uni J; T: trap; J: bar.sync 0;\n" +
+          std::string(kStore),
+      {1}, {64}, 64);
+  ASSERT_TRUE(run.outcome.clean())
+      << (run.outcome.findings.empty() ? run.outcome.message : run.outcome.findings[0].detail);
+  EXPECT_THAT(std::vector<uint32_t>(run.words.begin(), run.words.begin() + 4),
+              ElementsAre(10u, 20u, 30u, 30u));
+}
+
 TEST(Barriers, NamedOnesCountTheirThreads) {
   // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2; then a reduction over all.
   const auto run = RunWords(

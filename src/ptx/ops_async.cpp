@@ -68,7 +68,7 @@ void LandLane(BlockState& block, uint32_t warp, CopyRecord& record, uint32_t lan
     SetBits(block.shared_initialised.data(), lo, hi, false);
   }
   record.mask &= ~(1u << lane);
-  EndCopy(block, lo, hi, true);
+  EndCopy(block, lo, hi, CopyUse::kWrite);
   if (by_thread) {
     TagStored(block.warps[warp], record.op, lo, hi, lane);
   } else {
@@ -161,7 +161,8 @@ const Op* CopyAsync(Warp& w, const Op* op) {
       std::memcpy(record.data + size_t{l} * bytes, allocation.host + at, count);
     }
     if (worker.check_races) {
-      BeginCopy(w, op, *w.block, record.destination[l], record.destination[l] + bytes, l, true);
+      BeginCopy(w, op, *w.block, record.destination[l], record.destination[l] + bytes, l,
+                CopyUse::kWrite);
     }
   }
   if (worker.count) {

@@ -27,6 +27,10 @@ uint64_t LoadElement(const std::byte* from, uint32_t bytes) {
   return value;
 }
 
+CopyUse WriteUse(const BulkCopy& copy) {
+  return copy.combine == nullptr ? CopyUse::kWrite : CopyUse::kCombine;
+}
+
 // `bytes` from `from` to `to`, as the copy combines them.
 void Move(const BulkCopy& copy, std::byte* to, const std::byte* from, uint32_t bytes) {
   if (copy.combine == nullptr) {
@@ -91,12 +95,12 @@ void LandIncoming(Worker& worker, BulkCopy& copy) {
   } else if (copy.kind == BulkKind::kBetweenBlocks) {
     Move(copy, SharedBytes(target, copy.shared), SharedBytes(*copy.issuer, copy.source),
          copy.bytes);
-    EndCopy(*copy.issuer, copy.source, copy.source + copy.bytes, false);
+    EndCopy(*copy.issuer, copy.source, copy.source + copy.bytes, CopyUse::kRead);
   } else {
     Move(copy, SharedBytes(target, copy.shared), copy.data.data(), copy.bytes);
   }
   MarkShared(target, copy.shared, copy.shared + copy.bytes);
-  EndCopy(target, copy.shared, copy.shared + copy.bytes, true);
+  EndCopy(target, copy.shared, copy.shared + copy.bytes, WriteUse(copy));
   TagLanded(target, copy.shared, copy.shared + copy.bytes);
 }
 
@@ -108,7 +112,7 @@ void ReadSource(BulkCopy& copy) {
   copy.read = true;
   copy.data.resize(copy.bytes);
   std::memcpy(copy.data.data(), SharedBytes(*copy.target, copy.shared), copy.bytes);
-  EndCopy(*copy.target, copy.shared, copy.shared + copy.bytes, false);
+  EndCopy(*copy.target, copy.shared, copy.shared + copy.bytes, CopyUse::kRead);
   TagRead(copy.target->warps[copy.warp], copy.op, copy.shared, copy.shared + copy.bytes, copy.lane);
 }
 
@@ -210,7 +214,7 @@ void CheckSource(Warp& w, const Op* op, uint32_t lane, uint32_t at, uint32_t byt
   }
   if (w.worker->check_races) {
     CheckProxy(w, op, at, at + bytes, lane);
-    BeginCopy(w, op, block, at, at + bytes, lane, false);
+    BeginCopy(w, op, block, at, at + bytes, lane, CopyUse::kRead);
   }
 }
 
@@ -261,6 +265,24 @@ bool ReadTile(Warp& w, const Op* op, uint32_t lane, uint64_t address, const Bulk
   for (uint32_t i = 0; i < site.rank; ++i) {
     tile->at[i] = RegisterAt<int32_t>(w, site.coordinates[i])[lane];
   }
+  // Measured on an H200: both end the kernel as an illegal instruction.
+  if (const int64_t offset = tile->at[0] * map->element_bytes(); offset % kUnit != 0) {
+    Fault(w, op, lane, "misaligned",
+          fmt::format("the box begins at coordinate {} of its innermost dimension, {} bytes from "
+                      "the tensor's first element: no multiple of {}",
+                      tile->at[0], offset, kUnit));
+    return false;
+  }
+  tile->writes_tensor = copy.kind == BulkKind::kStore;
+  for (uint32_t i = 0; tile->writes_tensor && i < site.rank; ++i) {
+    if (tile->at[i] < 0) {
+      Fault(w, op, lane, "out of bounds",
+            fmt::format("a box that is written begins at coordinate {} of dimension {}: it may end "
+                        "outside of the tensor, but not begin before it",
+                        tile->at[i], i));
+      return false;
+    }
+  }
   copy.bytes = map->BoxBytes();
   if (copy.combine != nullptr) {
     copy.combine = CombineOf(site.combine, map->type);
@@ -299,7 +321,7 @@ bool Enter(Warp& w, const Op* op, uint32_t lane, BulkCopy copy) {
   }
   if (w.worker->check_races) {
     CheckBarrierAccess(w, op, target, copy.barrier, lane);
-    BeginCopy(w, op, target, copy.shared, copy.shared + copy.bytes, lane, true);
+    BeginCopy(w, op, target, copy.shared, copy.shared + copy.bytes, lane, WriteUse(copy));
   }
   target.async->incoming.push_back(std::move(copy));
   w.worker->progress = true;

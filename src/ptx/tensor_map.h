@@ -83,6 +83,10 @@ void SetTensorAddress(EncodedTensorMap& bytes, uint64_t address);
 struct TensorTile {
   TensorMap map;
   std::array<int64_t, kMaxTensorRank> at{};
+  // The copy writes the tensor: of a row that is cut off it writes whole 16 bytes, so up to 15
+  // bytes past the tensor's last element (measured on an H200:
+  // tests/agree/kernels/tensor_boxes.cu).
+  bool writes_tensor = false;
 };
 
 // Calls f for runs of bytes in the order of shared memory: `shared` is the address in shared memory

@@ -134,197 +134,98 @@ typedef long time_t;
 
 // ---- vector types
 
-struct __attribute__((aligned(1))) char1 {
-  signed char x;
-};
-struct __attribute__((aligned(2))) char2 {
-  signed char x, y;
-};
-struct __attribute__((aligned(1))) char3 {
-  signed char x, y, z;
-};
-struct __attribute__((aligned(4))) char4 {
-  signed char x, y, z, w;
-};
+struct __attribute__((aligned(1))) char1 { signed char x; };
+struct __attribute__((aligned(2))) char2 { signed char x, y; };
+struct __attribute__((aligned(1))) char3 { signed char x, y, z; };
+struct __attribute__((aligned(4))) char4 { signed char x, y, z, w; };
 OPTIML_HD char1 make_char1(signed char x);
 OPTIML_HD char2 make_char2(signed char x, signed char y);
 OPTIML_HD char3 make_char3(signed char x, signed char y, signed char z);
 OPTIML_HD char4 make_char4(signed char x, signed char y, signed char z, signed char w);
-struct __attribute__((aligned(1))) uchar1 {
-  unsigned char x;
-};
-struct __attribute__((aligned(2))) uchar2 {
-  unsigned char x, y;
-};
-struct __attribute__((aligned(1))) uchar3 {
-  unsigned char x, y, z;
-};
-struct __attribute__((aligned(4))) uchar4 {
-  unsigned char x, y, z, w;
-};
+struct __attribute__((aligned(1))) uchar1 { unsigned char x; };
+struct __attribute__((aligned(2))) uchar2 { unsigned char x, y; };
+struct __attribute__((aligned(1))) uchar3 { unsigned char x, y, z; };
+struct __attribute__((aligned(4))) uchar4 { unsigned char x, y, z, w; };
 OPTIML_HD uchar1 make_uchar1(unsigned char x);
 OPTIML_HD uchar2 make_uchar2(unsigned char x, unsigned char y);
 OPTIML_HD uchar3 make_uchar3(unsigned char x, unsigned char y, unsigned char z);
 OPTIML_HD uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w);
-struct __attribute__((aligned(2))) short1 {
-  short x;
-};
-struct __attribute__((aligned(4))) short2 {
-  short x, y;
-};
-struct __attribute__((aligned(2))) short3 {
-  short x, y, z;
-};
-struct __attribute__((aligned(8))) short4 {
-  short x, y, z, w;
-};
+struct __attribute__((aligned(2))) short1 { short x; };
+struct __attribute__((aligned(4))) short2 { short x, y; };
+struct __attribute__((aligned(2))) short3 { short x, y, z; };
+struct __attribute__((aligned(8))) short4 { short x, y, z, w; };
 OPTIML_HD short1 make_short1(short x);
 OPTIML_HD short2 make_short2(short x, short y);
 OPTIML_HD short3 make_short3(short x, short y, short z);
 OPTIML_HD short4 make_short4(short x, short y, short z, short w);
-struct __attribute__((aligned(2))) ushort1 {
-  unsigned short x;
-};
-struct __attribute__((aligned(4))) ushort2 {
-  unsigned short x, y;
-};
-struct __attribute__((aligned(2))) ushort3 {
-  unsigned short x, y, z;
-};
-struct __attribute__((aligned(8))) ushort4 {
-  unsigned short x, y, z, w;
-};
+struct __attribute__((aligned(2))) ushort1 { unsigned short x; };
+struct __attribute__((aligned(4))) ushort2 { unsigned short x, y; };
+struct __attribute__((aligned(2))) ushort3 { unsigned short x, y, z; };
+struct __attribute__((aligned(8))) ushort4 { unsigned short x, y, z, w; };
 OPTIML_HD ushort1 make_ushort1(unsigned short x);
 OPTIML_HD ushort2 make_ushort2(unsigned short x, unsigned short y);
 OPTIML_HD ushort3 make_ushort3(unsigned short x, unsigned short y, unsigned short z);
-OPTIML_HD ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z,
-                               unsigned short w);
-struct __attribute__((aligned(4))) int1 {
-  int x;
-};
-struct __attribute__((aligned(8))) int2 {
-  int x, y;
-};
-struct __attribute__((aligned(4))) int3 {
-  int x, y, z;
-};
-struct __attribute__((aligned(16))) int4 {
-  int x, y, z, w;
-};
+OPTIML_HD ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w);
+struct __attribute__((aligned(4))) int1 { int x; };
+struct __attribute__((aligned(8))) int2 { int x, y; };
+struct __attribute__((aligned(4))) int3 { int x, y, z; };
+struct __attribute__((aligned(16))) int4 { int x, y, z, w; };
 OPTIML_HD int1 make_int1(int x);
 OPTIML_HD int2 make_int2(int x, int y);
 OPTIML_HD int3 make_int3(int x, int y, int z);
 OPTIML_HD int4 make_int4(int x, int y, int z, int w);
-struct __attribute__((aligned(4))) uint1 {
-  unsigned int x;
-};
-struct __attribute__((aligned(8))) uint2 {
-  unsigned int x, y;
-};
-struct __attribute__((aligned(4))) uint3 {
-  unsigned int x, y, z;
-};
-struct __attribute__((aligned(16))) uint4 {
-  unsigned int x, y, z, w;
-};
+struct __attribute__((aligned(4))) uint1 { unsigned int x; };
+struct __attribute__((aligned(8))) uint2 { unsigned int x, y; };
+struct __attribute__((aligned(4))) uint3 { unsigned int x, y, z; };
+struct __attribute__((aligned(16))) uint4 { unsigned int x, y, z, w; };
 OPTIML_HD uint1 make_uint1(unsigned int x);
 OPTIML_HD uint2 make_uint2(unsigned int x, unsigned int y);
 OPTIML_HD uint3 make_uint3(unsigned int x, unsigned int y, unsigned int z);
 OPTIML_HD uint4 make_uint4(unsigned int x, unsigned int y, unsigned int z, unsigned int w);
-struct __attribute__((aligned(8))) long1 {
-  long x;
-};
-struct __attribute__((aligned(16))) long2 {
-  long x, y;
-};
-struct __attribute__((aligned(8))) long3 {
-  long x, y, z;
-};
-struct __attribute__((aligned(16))) long4 {
-  long x, y, z, w;
-};
+struct __attribute__((aligned(8))) long1 { long x; };
+struct __attribute__((aligned(16))) long2 { long x, y; };
+struct __attribute__((aligned(8))) long3 { long x, y, z; };
+struct __attribute__((aligned(16))) long4 { long x, y, z, w; };
 OPTIML_HD long1 make_long1(long x);
 OPTIML_HD long2 make_long2(long x, long y);
 OPTIML_HD long3 make_long3(long x, long y, long z);
 OPTIML_HD long4 make_long4(long x, long y, long z, long w);
-struct __attribute__((aligned(8))) ulong1 {
-  unsigned long x;
-};
-struct __attribute__((aligned(16))) ulong2 {
-  unsigned long x, y;
-};
-struct __attribute__((aligned(8))) ulong3 {
-  unsigned long x, y, z;
-};
-struct __attribute__((aligned(16))) ulong4 {
-  unsigned long x, y, z, w;
-};
+struct __attribute__((aligned(8))) ulong1 { unsigned long x; };
+struct __attribute__((aligned(16))) ulong2 { unsigned long x, y; };
+struct __attribute__((aligned(8))) ulong3 { unsigned long x, y, z; };
+struct __attribute__((aligned(16))) ulong4 { unsigned long x, y, z, w; };
 OPTIML_HD ulong1 make_ulong1(unsigned long x);
 OPTIML_HD ulong2 make_ulong2(unsigned long x, unsigned long y);
 OPTIML_HD ulong3 make_ulong3(unsigned long x, unsigned long y, unsigned long z);
 OPTIML_HD ulong4 make_ulong4(unsigned long x, unsigned long y, unsigned long z, unsigned long w);
-struct __attribute__((aligned(8))) longlong1 {
-  long long x;
-};
-struct __attribute__((aligned(16))) longlong2 {
-  long long x, y;
-};
-struct __attribute__((aligned(8))) longlong3 {
-  long long x, y, z;
-};
-struct __attribute__((aligned(16))) longlong4 {
-  long long x, y, z, w;
-};
+struct __attribute__((aligned(8))) longlong1 { long long x; };
+struct __attribute__((aligned(16))) longlong2 { long long x, y; };
+struct __attribute__((aligned(8))) longlong3 { long long x, y, z; };
+struct __attribute__((aligned(16))) longlong4 { long long x, y, z, w; };
 OPTIML_HD longlong1 make_longlong1(long long x);
 OPTIML_HD longlong2 make_longlong2(long long x, long long y);
 OPTIML_HD longlong3 make_longlong3(long long x, long long y, long long z);
 OPTIML_HD longlong4 make_longlong4(long long x, long long y, long long z, long long w);
-struct __attribute__((aligned(8))) ulonglong1 {
-  unsigned long long x;
-};
-struct __attribute__((aligned(16))) ulonglong2 {
-  unsigned long long x, y;
-};
-struct __attribute__((aligned(8))) ulonglong3 {
-  unsigned long long x, y, z;
-};
-struct __attribute__((aligned(16))) ulonglong4 {
-  unsigned long long x, y, z, w;
-};
+struct __attribute__((aligned(8))) ulonglong1 { unsigned long long x; };
+struct __attribute__((aligned(16))) ulonglong2 { unsigned long long x, y; };
+struct __attribute__((aligned(8))) ulonglong3 { unsigned long long x, y, z; };
+struct __attribute__((aligned(16))) ulonglong4 { unsigned long long x, y, z, w; };
 OPTIML_HD ulonglong1 make_ulonglong1(unsigned long long x);
 OPTIML_HD ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y);
-OPTIML_HD ulonglong3 make_ulonglong3(unsigned long long x, unsigned long long y,
-                                     unsigned long long z);
-OPTIML_HD ulonglong4 make_ulonglong4(unsigned long long x, unsigned long long y,
-                                     unsigned long long z, unsigned long long w);
-struct __attribute__((aligned(4))) float1 {
-  float x;
-};
-struct __attribute__((aligned(8))) float2 {
-  float x, y;
-};
-struct __attribute__((aligned(4))) float3 {
-  float x, y, z;
-};
-struct __attribute__((aligned(16))) float4 {
-  float x, y, z, w;
-};
+OPTIML_HD ulonglong3 make_ulonglong3(unsigned long long x, unsigned long long y, unsigned long long z);
+OPTIML_HD ulonglong4 make_ulonglong4(unsigned long long x, unsigned long long y, unsigned long long z, unsigned long long w);
+struct __attribute__((aligned(4))) float1 { float x; };
+struct __attribute__((aligned(8))) float2 { float x, y; };
+struct __attribute__((aligned(4))) float3 { float x, y, z; };
+struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
 OPTIML_HD float1 make_float1(float x);
 OPTIML_HD float2 make_float2(float x, float y);
 OPTIML_HD float3 make_float3(float x, float y, float z);
 OPTIML_HD float4 make_float4(float x, float y, float z, float w);
-struct __attribute__((aligned(8))) double1 {
-  double x;
-};
-struct __attribute__((aligned(16))) double2 {
-  double x, y;
-};
-struct __attribute__((aligned(8))) double3 {
-  double x, y, z;
-};
-struct __attribute__((aligned(16))) double4 {
-  double x, y, z, w;
-};
+struct __attribute__((aligned(8))) double1 { double x; };
+struct __attribute__((aligned(16))) double2 { double x, y; };
+struct __attribute__((aligned(8))) double3 { double x, y, z; };
+struct __attribute__((aligned(16))) double4 { double x, y, z, w; };
 OPTIML_HD double1 make_double1(double x);
 OPTIML_HD double2 make_double2(double x, double y);
 OPTIML_HD double3 make_double3(double x, double y, double z);
@@ -346,32 +247,13 @@ extern const OPTIML_D int warpSize;
 
 // ---- the part of namespace std that kernels and launchers use
 namespace __optiml {
-template <bool B, class T = void>
-struct enable_if {};
-template <class T>
-struct enable_if<true, T> {
-  typedef T type;
-};
-template <class T>
-struct is_integer {
-  static constexpr bool value = __is_integral(T);
-};
-template <class T>
-struct is_number {
-  static constexpr bool value = __is_arithmetic(T);
-};
-template <class A, class B>
-struct is_float_pair {
-  static constexpr bool value = false;
-};
-template <>
-struct is_float_pair<float, float> {
-  static constexpr bool value = true;
-};
-template <>
-struct is_float_pair<double, double> {
-  static constexpr bool value = true;
-};
+template <bool B, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { typedef T type; };
+template <class T> struct is_integer { static constexpr bool value = __is_integral(T); };
+template <class T> struct is_number { static constexpr bool value = __is_arithmetic(T); };
+template <class A, class B> struct is_float_pair { static constexpr bool value = false; };
+template <> struct is_float_pair<float, float> { static constexpr bool value = true; };
+template <> struct is_float_pair<double, double> { static constexpr bool value = true; };
 }  // namespace __optiml
 
 // ---- mathematical functions: float and double, integers promote to double
@@ -379,223 +261,179 @@ struct is_float_pair<double, double> {
 extern "C" OPTIML_HD double sqrt(double);
 extern "C" OPTIML_HD float sqrtf(float);
 OPTIML_HD float sqrt(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sqrt(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sqrt(T);
 extern "C" OPTIML_HD double cbrt(double);
 extern "C" OPTIML_HD float cbrtf(float);
 OPTIML_HD float cbrt(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cbrt(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cbrt(T);
 extern "C" OPTIML_HD double exp(double);
 extern "C" OPTIML_HD float expf(float);
 OPTIML_HD float exp(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp(T);
 extern "C" OPTIML_HD double exp2(double);
 extern "C" OPTIML_HD float exp2f(float);
 OPTIML_HD float exp2(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp2(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp2(T);
 extern "C" OPTIML_HD double expm1(double);
 extern "C" OPTIML_HD float expm1f(float);
 OPTIML_HD float expm1(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type expm1(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type expm1(T);
 extern "C" OPTIML_HD double log(double);
 extern "C" OPTIML_HD float logf(float);
 OPTIML_HD float log(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log(T);
 extern "C" OPTIML_HD double log2(double);
 extern "C" OPTIML_HD float log2f(float);
 OPTIML_HD float log2(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log2(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log2(T);
 extern "C" OPTIML_HD double log10(double);
 extern "C" OPTIML_HD float log10f(float);
 OPTIML_HD float log10(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log10(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log10(T);
 extern "C" OPTIML_HD double log1p(double);
 extern "C" OPTIML_HD float log1pf(float);
 OPTIML_HD float log1p(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log1p(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type log1p(T);
 extern "C" OPTIML_HD double sin(double);
 extern "C" OPTIML_HD float sinf(float);
 OPTIML_HD float sin(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sin(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sin(T);
 extern "C" OPTIML_HD double cos(double);
 extern "C" OPTIML_HD float cosf(float);
 OPTIML_HD float cos(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cos(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cos(T);
 extern "C" OPTIML_HD double tan(double);
 extern "C" OPTIML_HD float tanf(float);
 OPTIML_HD float tan(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tan(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tan(T);
 extern "C" OPTIML_HD double asin(double);
 extern "C" OPTIML_HD float asinf(float);
 OPTIML_HD float asin(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type asin(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type asin(T);
 extern "C" OPTIML_HD double acos(double);
 extern "C" OPTIML_HD float acosf(float);
 OPTIML_HD float acos(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type acos(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type acos(T);
 extern "C" OPTIML_HD double atan(double);
 extern "C" OPTIML_HD float atanf(float);
 OPTIML_HD float atan(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type atan(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type atan(T);
 extern "C" OPTIML_HD double sinh(double);
 extern "C" OPTIML_HD float sinhf(float);
 OPTIML_HD float sinh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sinh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sinh(T);
 extern "C" OPTIML_HD double cosh(double);
 extern "C" OPTIML_HD float coshf(float);
 OPTIML_HD float cosh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cosh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cosh(T);
 extern "C" OPTIML_HD double tanh(double);
 extern "C" OPTIML_HD float tanhf(float);
 OPTIML_HD float tanh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tanh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tanh(T);
 extern "C" OPTIML_HD double asinh(double);
 extern "C" OPTIML_HD float asinhf(float);
 OPTIML_HD float asinh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type asinh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type asinh(T);
 extern "C" OPTIML_HD double acosh(double);
 extern "C" OPTIML_HD float acoshf(float);
 OPTIML_HD float acosh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type acosh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type acosh(T);
 extern "C" OPTIML_HD double atanh(double);
 extern "C" OPTIML_HD float atanhf(float);
 OPTIML_HD float atanh(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type atanh(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type atanh(T);
 extern "C" OPTIML_HD double erf(double);
 extern "C" OPTIML_HD float erff(float);
 OPTIML_HD float erf(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erf(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erf(T);
 extern "C" OPTIML_HD double erfc(double);
 extern "C" OPTIML_HD float erfcf(float);
 OPTIML_HD float erfc(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfc(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfc(T);
 extern "C" OPTIML_HD double tgamma(double);
 extern "C" OPTIML_HD float tgammaf(float);
 OPTIML_HD float tgamma(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tgamma(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tgamma(T);
 extern "C" OPTIML_HD double lgamma(double);
 extern "C" OPTIML_HD float lgammaf(float);
 OPTIML_HD float lgamma(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type lgamma(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type lgamma(T);
 extern "C" OPTIML_HD double ceil(double);
 extern "C" OPTIML_HD float ceilf(float);
 OPTIML_HD float ceil(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type ceil(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type ceil(T);
 extern "C" OPTIML_HD double floor(double);
 extern "C" OPTIML_HD float floorf(float);
 OPTIML_HD float floor(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type floor(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type floor(T);
 extern "C" OPTIML_HD double trunc(double);
 extern "C" OPTIML_HD float truncf(float);
 OPTIML_HD float trunc(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type trunc(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type trunc(T);
 extern "C" OPTIML_HD double round(double);
 extern "C" OPTIML_HD float roundf(float);
 OPTIML_HD float round(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type round(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type round(T);
 extern "C" OPTIML_HD double rint(double);
 extern "C" OPTIML_HD float rintf(float);
 OPTIML_HD float rint(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rint(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rint(T);
 extern "C" OPTIML_HD double nearbyint(double);
 extern "C" OPTIML_HD float nearbyintf(float);
 OPTIML_HD float nearbyint(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type nearbyint(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type nearbyint(T);
 extern "C" OPTIML_HD double fabs(double);
 extern "C" OPTIML_HD float fabsf(float);
 OPTIML_HD float fabs(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type fabs(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type fabs(T);
 extern "C" OPTIML_HD double logb(double);
 extern "C" OPTIML_HD float logbf(float);
 OPTIML_HD float logb(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type logb(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type logb(T);
 extern "C" OPTIML_HD double rsqrt(double);
 extern "C" OPTIML_HD float rsqrtf(float);
 OPTIML_HD float rsqrt(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rsqrt(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rsqrt(T);
 extern "C" OPTIML_HD double rcbrt(double);
 extern "C" OPTIML_HD float rcbrtf(float);
 OPTIML_HD float rcbrt(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rcbrt(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type rcbrt(T);
 extern "C" OPTIML_HD double sinpi(double);
 extern "C" OPTIML_HD float sinpif(float);
 OPTIML_HD float sinpi(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sinpi(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type sinpi(T);
 extern "C" OPTIML_HD double cospi(double);
 extern "C" OPTIML_HD float cospif(float);
 OPTIML_HD float cospi(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cospi(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type cospi(T);
 extern "C" OPTIML_HD double tanpi(double);
 extern "C" OPTIML_HD float tanpif(float);
 OPTIML_HD float tanpi(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tanpi(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type tanpi(T);
 extern "C" OPTIML_HD double exp10(double);
 extern "C" OPTIML_HD float exp10f(float);
 OPTIML_HD float exp10(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp10(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type exp10(T);
 extern "C" OPTIML_HD double erfinv(double);
 extern "C" OPTIML_HD float erfinvf(float);
 OPTIML_HD float erfinv(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfinv(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfinv(T);
 extern "C" OPTIML_HD double erfcinv(double);
 extern "C" OPTIML_HD float erfcinvf(float);
 OPTIML_HD float erfcinv(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfcinv(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfcinv(T);
 extern "C" OPTIML_HD double erfcx(double);
 extern "C" OPTIML_HD float erfcxf(float);
 OPTIML_HD float erfcx(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfcx(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type erfcx(T);
 extern "C" OPTIML_HD double normcdf(double);
 extern "C" OPTIML_HD float normcdff(float);
 OPTIML_HD float normcdf(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type normcdf(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type normcdf(T);
 extern "C" OPTIML_HD double normcdfinv(double);
 extern "C" OPTIML_HD float normcdfinvf(float);
 OPTIML_HD float normcdfinv(float);
-template <class T>
-OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type normcdfinv(T);
+template <class T> OPTIML_HD typename __optiml::enable_if<__optiml::is_integer<T>::value, double>::type normcdfinv(T);
 extern "C" OPTIML_HD double j0(double);
 extern "C" OPTIML_HD float j0f(float);
 extern "C" OPTIML_HD double j1(double);
@@ -611,83 +449,43 @@ extern "C" OPTIML_HD float cyl_bessel_i1f(float);
 extern "C" OPTIML_HD double pow(double, double);
 extern "C" OPTIML_HD float powf(float, float);
 OPTIML_HD float pow(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type pow(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type pow(A, B);
 extern "C" OPTIML_HD double fmod(double, double);
 extern "C" OPTIML_HD float fmodf(float, float);
 OPTIML_HD float fmod(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type fmod(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type fmod(A, B);
 extern "C" OPTIML_HD double atan2(double, double);
 extern "C" OPTIML_HD float atan2f(float, float);
 OPTIML_HD float atan2(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type atan2(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type atan2(A, B);
 extern "C" OPTIML_HD double hypot(double, double);
 extern "C" OPTIML_HD float hypotf(float, float);
 OPTIML_HD float hypot(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type hypot(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type hypot(A, B);
 extern "C" OPTIML_HD double fmax(double, double);
 extern "C" OPTIML_HD float fmaxf(float, float);
 OPTIML_HD float fmax(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type fmax(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type fmax(A, B);
 extern "C" OPTIML_HD double fmin(double, double);
 extern "C" OPTIML_HD float fminf(float, float);
 OPTIML_HD float fmin(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type fmin(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type fmin(A, B);
 extern "C" OPTIML_HD double fdim(double, double);
 extern "C" OPTIML_HD float fdimf(float, float);
 OPTIML_HD float fdim(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type fdim(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type fdim(A, B);
 extern "C" OPTIML_HD double copysign(double, double);
 extern "C" OPTIML_HD float copysignf(float, float);
 OPTIML_HD float copysign(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type copysign(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type copysign(A, B);
 extern "C" OPTIML_HD double remainder(double, double);
 extern "C" OPTIML_HD float remainderf(float, float);
 OPTIML_HD float remainder(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type remainder(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type remainder(A, B);
 extern "C" OPTIML_HD double nextafter(double, double);
 extern "C" OPTIML_HD float nextafterf(float, float);
 OPTIML_HD float nextafter(float, float);
-template <class A, class B>
-OPTIML_HD
-    typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value &&
-                                     !__optiml::is_float_pair<A, B>::value,
-                                 double>::type nextafter(A, B);
+template <class A, class B> OPTIML_HD typename __optiml::enable_if<__optiml::is_number<A>::value && __optiml::is_number<B>::value && !__optiml::is_float_pair<A, B>::value, double>::type nextafter(A, B);
 extern "C" OPTIML_HD double fma(double, double, double);
 extern "C" OPTIML_HD double ldexp(double, int);
 extern "C" OPTIML_HD double scalbn(double, int);
@@ -787,182 +585,86 @@ OPTIML_HD unsigned long long ullmin(unsigned long long, unsigned long long);
 OPTIML_HD unsigned long long ullmax(unsigned long long, unsigned long long);
 
 namespace std {
-using ::ptrdiff_t;
 using ::size_t;
+using ::ptrdiff_t;
 typedef decltype(nullptr) nullptr_t;
-using ::int16_t;
-using ::int32_t;
-using ::int64_t;
-using ::int8_t;
-using ::intptr_t;
-using ::uint16_t;
-using ::uint32_t;
-using ::uint64_t;
-using ::uint8_t;
-using ::uintptr_t;
-template <class T, T V>
-struct integral_constant {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t;
+template <class T, T V> struct integral_constant {
   static constexpr T value = V;
   typedef T value_type;
   typedef integral_constant type;
   OPTIML_HD constexpr operator T() const { return V; }
   OPTIML_HD constexpr T operator()() const { return V; }
 };
-template <bool B>
-using bool_constant = integral_constant<bool, B>;
+template <bool B> using bool_constant = integral_constant<bool, B>;
 typedef integral_constant<bool, true> true_type;
 typedef integral_constant<bool, false> false_type;
-template <class A, class B>
-struct is_same : false_type {};
-template <class A>
-struct is_same<A, A> : true_type {};
-template <class A, class B>
-inline constexpr bool is_same_v = is_same<A, B>::value;
-template <bool B, class T = void>
-struct enable_if {};
-template <class T>
-struct enable_if<true, T> {
-  typedef T type;
-};
-template <bool B, class T = void>
-using enable_if_t = typename enable_if<B, T>::type;
-template <bool B, class T, class F>
-struct conditional {
-  typedef T type;
-};
-template <class T, class F>
-struct conditional<false, T, F> {
-  typedef F type;
-};
-template <bool B, class T, class F>
-using conditional_t = typename conditional<B, T, F>::type;
-template <class T>
-struct remove_reference {
-  typedef T type;
-};
-template <class T>
-struct remove_reference<T&> {
-  typedef T type;
-};
-template <class T>
-struct remove_reference<T&&> {
-  typedef T type;
-};
-template <class T>
-using remove_reference_t = typename remove_reference<T>::type;
-template <class T>
-struct remove_const {
-  typedef T type;
-};
-template <class T>
-struct remove_const<const T> {
-  typedef T type;
-};
-template <class T>
-struct remove_cv {
-  typedef T type;
-};
-template <class T>
-struct remove_cv<const T> {
-  typedef T type;
-};
-template <class T>
-struct remove_cv<volatile T> {
-  typedef T type;
-};
-template <class T>
-struct remove_cv<const volatile T> {
-  typedef T type;
-};
-template <class T>
-using remove_cv_t = typename remove_cv<T>::type;
-template <class T>
-struct decay {
-  typedef remove_cv_t<remove_reference_t<T>> type;
-};
-template <class T>
-using decay_t = typename decay<T>::type;
-template <class T>
-struct is_integral : bool_constant<__is_integral(T)> {};
-template <class T>
-struct is_floating_point : bool_constant<__is_floating_point(T)> {};
-template <class T>
-struct is_arithmetic : bool_constant<__is_arithmetic(T)> {};
-template <class T>
-struct is_signed : bool_constant<__is_signed(T)> {};
-template <class T>
-struct is_unsigned : bool_constant<__is_unsigned(T)> {};
-template <class T>
-struct is_pointer : bool_constant<__is_pointer(T)> {};
-template <class T>
-struct is_trivially_copyable : bool_constant<__is_trivially_copyable(T)> {};
-template <class T>
-inline constexpr bool is_integral_v = is_integral<T>::value;
-template <class T>
-inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
-template <class T>
-inline constexpr bool is_arithmetic_v = is_arithmetic<T>::value;
-template <class T>
-inline constexpr bool is_signed_v = is_signed<T>::value;
-template <class T>
-inline constexpr bool is_unsigned_v = is_unsigned<T>::value;
-template <class T>
-struct make_unsigned {
-  typedef __make_unsigned(T) type;
-};
-template <class T>
-struct make_signed {
-  typedef __make_signed(T) type;
-};
-template <class T>
-using make_unsigned_t = typename make_unsigned<T>::type;
-template <class T>
-using make_signed_t = typename make_signed<T>::type;
-template <class T>
-struct type_identity {
-  typedef T type;
-};
-template <class T>
-OPTIML_HD constexpr remove_reference_t<T>&& move(T&& v) noexcept {
+template <class A, class B> struct is_same : false_type {};
+template <class A> struct is_same<A, A> : true_type {};
+template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
+template <bool B, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { typedef T type; };
+template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::type;
+template <bool B, class T, class F> struct conditional { typedef T type; };
+template <class T, class F> struct conditional<false, T, F> { typedef F type; };
+template <bool B, class T, class F> using conditional_t = typename conditional<B, T, F>::type;
+template <class T> struct remove_reference { typedef T type; };
+template <class T> struct remove_reference<T&> { typedef T type; };
+template <class T> struct remove_reference<T&&> { typedef T type; };
+template <class T> using remove_reference_t = typename remove_reference<T>::type;
+template <class T> struct remove_const { typedef T type; };
+template <class T> struct remove_const<const T> { typedef T type; };
+template <class T> struct remove_cv { typedef T type; };
+template <class T> struct remove_cv<const T> { typedef T type; };
+template <class T> struct remove_cv<volatile T> { typedef T type; };
+template <class T> struct remove_cv<const volatile T> { typedef T type; };
+template <class T> using remove_cv_t = typename remove_cv<T>::type;
+template <class T> struct decay { typedef remove_cv_t<remove_reference_t<T>> type; };
+template <class T> using decay_t = typename decay<T>::type;
+template <class T> struct is_integral : bool_constant<__is_integral(T)> {};
+template <class T> struct is_floating_point : bool_constant<__is_floating_point(T)> {};
+template <class T> struct is_arithmetic : bool_constant<__is_arithmetic(T)> {};
+template <class T> struct is_signed : bool_constant<__is_signed(T)> {};
+template <class T> struct is_unsigned : bool_constant<__is_unsigned(T)> {};
+template <class T> struct is_pointer : bool_constant<__is_pointer(T)> {};
+template <class T> struct is_trivially_copyable : bool_constant<__is_trivially_copyable(T)> {};
+template <class T> inline constexpr bool is_integral_v = is_integral<T>::value;
+template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
+template <class T> inline constexpr bool is_arithmetic_v = is_arithmetic<T>::value;
+template <class T> inline constexpr bool is_signed_v = is_signed<T>::value;
+template <class T> inline constexpr bool is_unsigned_v = is_unsigned<T>::value;
+template <class T> struct make_unsigned { typedef __make_unsigned(T) type; };
+template <class T> struct make_signed { typedef __make_signed(T) type; };
+template <class T> using make_unsigned_t = typename make_unsigned<T>::type;
+template <class T> using make_signed_t = typename make_signed<T>::type;
+template <class T> struct type_identity { typedef T type; };
+template <class T> OPTIML_HD constexpr remove_reference_t<T>&& move(T&& v) noexcept {
   return static_cast<remove_reference_t<T>&&>(v);
 }
-template <class T>
-OPTIML_HD constexpr T&& forward(remove_reference_t<T>& v) noexcept {
+template <class T> OPTIML_HD constexpr T&& forward(remove_reference_t<T>& v) noexcept {
   return static_cast<T&&>(v);
 }
-template <class T>
-OPTIML_HD void swap(T& a, T& b);
-template <class T>
-OPTIML_HD constexpr const T& min(const T& a, const T& b) {
-  return b < a ? b : a;
-}
-template <class T>
-OPTIML_HD constexpr const T& max(const T& a, const T& b) {
-  return a < b ? b : a;
-}
-template <class T>
-OPTIML_HD constexpr const T& clamp(const T& v, const T& lo, const T& hi) {
+template <class T> OPTIML_HD void swap(T& a, T& b);
+template <class T> OPTIML_HD constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <class T> OPTIML_HD constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> OPTIML_HD constexpr const T& clamp(const T& v, const T& lo, const T& hi) {
   return v < lo ? lo : hi < v ? hi : v;
 }
-template <class E>
-class initializer_list {
+template <class E> class initializer_list {
   const E* begin_;
   size_t size_;
-
  public:
   OPTIML_HD constexpr initializer_list() noexcept : begin_(nullptr), size_(0) {}
   OPTIML_HD constexpr size_t size() const noexcept { return size_; }
   OPTIML_HD constexpr const E* begin() const noexcept { return begin_; }
   OPTIML_HD constexpr const E* end() const noexcept { return begin_ + size_; }
 };
-template <class T>
-OPTIML_HD constexpr T min(initializer_list<T> list);
-template <class T>
-OPTIML_HD constexpr T max(initializer_list<T> list);
-template <class T>
-struct numeric_limits;
-template <>
-struct numeric_limits<float> {
+template <class T> OPTIML_HD constexpr T min(initializer_list<T> list);
+template <class T> OPTIML_HD constexpr T max(initializer_list<T> list);
+template <class T> struct numeric_limits;
+template <> struct numeric_limits<float> {
   static constexpr bool is_specialized = true, is_integer = false, has_infinity = true;
   OPTIML_HD static constexpr float min() noexcept { return FLT_MIN; }
   OPTIML_HD static constexpr float max() noexcept { return FLT_MAX; }
@@ -971,8 +673,7 @@ struct numeric_limits<float> {
   OPTIML_HD static constexpr float quiet_NaN() noexcept { return __builtin_nanf(""); }
   OPTIML_HD static constexpr float epsilon() noexcept { return FLT_EPSILON; }
 };
-template <>
-struct numeric_limits<double> {
+template <> struct numeric_limits<double> {
   static constexpr bool is_specialized = true, is_integer = false, has_infinity = true;
   OPTIML_HD static constexpr double min() noexcept { return DBL_MIN; }
   OPTIML_HD static constexpr double max() noexcept { return DBL_MAX; }
@@ -981,185 +682,174 @@ struct numeric_limits<double> {
   OPTIML_HD static constexpr double quiet_NaN() noexcept { return __builtin_nan(""); }
   OPTIML_HD static constexpr double epsilon() noexcept { return DBL_EPSILON; }
 };
-template <>
-struct numeric_limits<int> {
+template <> struct numeric_limits<int> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr int min() noexcept { return INT_MIN; }
   OPTIML_HD static constexpr int max() noexcept { return INT_MAX; }
   OPTIML_HD static constexpr int lowest() noexcept { return INT_MIN; }
 };
-template <>
-struct numeric_limits<unsigned int> {
+template <> struct numeric_limits<unsigned int> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr unsigned int min() noexcept { return 0; }
   OPTIML_HD static constexpr unsigned int max() noexcept { return UINT_MAX; }
   OPTIML_HD static constexpr unsigned int lowest() noexcept { return 0; }
 };
-template <>
-struct numeric_limits<long> {
+template <> struct numeric_limits<long> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr long min() noexcept { return LONG_MIN; }
   OPTIML_HD static constexpr long max() noexcept { return LONG_MAX; }
   OPTIML_HD static constexpr long lowest() noexcept { return LONG_MIN; }
 };
-template <>
-struct numeric_limits<unsigned long> {
+template <> struct numeric_limits<unsigned long> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr unsigned long min() noexcept { return 0; }
   OPTIML_HD static constexpr unsigned long max() noexcept { return ULONG_MAX; }
   OPTIML_HD static constexpr unsigned long lowest() noexcept { return 0; }
 };
-template <>
-struct numeric_limits<long long> {
+template <> struct numeric_limits<long long> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr long long min() noexcept { return LLONG_MIN; }
   OPTIML_HD static constexpr long long max() noexcept { return LLONG_MAX; }
   OPTIML_HD static constexpr long long lowest() noexcept { return LLONG_MIN; }
 };
-template <>
-struct numeric_limits<unsigned long long> {
+template <> struct numeric_limits<unsigned long long> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr unsigned long long min() noexcept { return 0; }
   OPTIML_HD static constexpr unsigned long long max() noexcept { return ULLONG_MAX; }
   OPTIML_HD static constexpr unsigned long long lowest() noexcept { return 0; }
 };
-template <>
-struct numeric_limits<short> {
+template <> struct numeric_limits<short> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr short min() noexcept { return SHRT_MIN; }
   OPTIML_HD static constexpr short max() noexcept { return SHRT_MAX; }
   OPTIML_HD static constexpr short lowest() noexcept { return SHRT_MIN; }
 };
-template <>
-struct numeric_limits<unsigned short> {
+template <> struct numeric_limits<unsigned short> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr unsigned short min() noexcept { return 0; }
   OPTIML_HD static constexpr unsigned short max() noexcept { return USHRT_MAX; }
   OPTIML_HD static constexpr unsigned short lowest() noexcept { return 0; }
 };
-template <>
-struct numeric_limits<signed char> {
+template <> struct numeric_limits<signed char> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr signed char min() noexcept { return SCHAR_MIN; }
   OPTIML_HD static constexpr signed char max() noexcept { return SCHAR_MAX; }
   OPTIML_HD static constexpr signed char lowest() noexcept { return SCHAR_MIN; }
 };
-template <>
-struct numeric_limits<unsigned char> {
+template <> struct numeric_limits<unsigned char> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr unsigned char min() noexcept { return 0; }
   OPTIML_HD static constexpr unsigned char max() noexcept { return UCHAR_MAX; }
   OPTIML_HD static constexpr unsigned char lowest() noexcept { return 0; }
 };
-template <>
-struct numeric_limits<char> {
+template <> struct numeric_limits<char> {
   static constexpr bool is_specialized = true, is_integer = true, has_infinity = false;
   OPTIML_HD static constexpr char min() noexcept { return CHAR_MIN; }
   OPTIML_HD static constexpr char max() noexcept { return CHAR_MAX; }
   OPTIML_HD static constexpr char lowest() noexcept { return CHAR_MIN; }
 };
-using ::abs;
-using ::acos;
-using ::acosf;
-using ::acosh;
-using ::acoshf;
-using ::asin;
-using ::asinf;
-using ::asinh;
-using ::asinhf;
-using ::atan;
-using ::atan2;
-using ::atan2f;
-using ::atanf;
-using ::atanh;
-using ::atanhf;
+using ::sqrt;
 using ::cbrt;
-using ::cbrtf;
-using ::ceil;
-using ::ceilf;
-using ::copysign;
-using ::copysignf;
-using ::cos;
-using ::cosf;
-using ::cosh;
-using ::coshf;
-using ::erf;
-using ::erfc;
-using ::erfcf;
-using ::erff;
 using ::exp;
 using ::exp2;
-using ::exp2f;
-using ::expf;
 using ::expm1;
-using ::expm1f;
-using ::fabs;
-using ::fabsf;
-using ::fdim;
-using ::fdimf;
-using ::floor;
-using ::floorf;
-using ::fma;
-using ::fmax;
-using ::fmaxf;
-using ::fmin;
-using ::fminf;
-using ::fmod;
-using ::fmodf;
-using ::frexp;
-using ::hypot;
-using ::hypotf;
-using ::ilogb;
-using ::isfinite;
-using ::isinf;
-using ::isnan;
-using ::isnormal;
-using ::ldexp;
-using ::lgamma;
-using ::lgammaf;
-using ::llrint;
-using ::llround;
 using ::log;
-using ::log10;
-using ::log10f;
-using ::log1p;
-using ::log1pf;
 using ::log2;
-using ::log2f;
-using ::logb;
-using ::logbf;
-using ::logf;
-using ::lrint;
-using ::lround;
-using ::modf;
-using ::nearbyint;
-using ::nearbyintf;
-using ::nextafter;
-using ::nextafterf;
-using ::pow;
-using ::powf;
-using ::remainder;
-using ::remainderf;
-using ::rint;
-using ::rintf;
-using ::round;
-using ::roundf;
-using ::scalbn;
-using ::signbit;
+using ::log10;
+using ::log1p;
 using ::sin;
-using ::sinf;
-using ::sinh;
-using ::sinhf;
-using ::sqrt;
-using ::sqrtf;
+using ::cos;
 using ::tan;
-using ::tanf;
+using ::asin;
+using ::acos;
+using ::atan;
+using ::sinh;
+using ::cosh;
 using ::tanh;
-using ::tanhf;
+using ::asinh;
+using ::acosh;
+using ::atanh;
+using ::erf;
+using ::erfc;
 using ::tgamma;
-using ::tgammaf;
+using ::lgamma;
+using ::ceil;
+using ::floor;
 using ::trunc;
+using ::round;
+using ::rint;
+using ::nearbyint;
+using ::fabs;
+using ::logb;
+using ::pow;
+using ::fmod;
+using ::atan2;
+using ::hypot;
+using ::fmax;
+using ::fmin;
+using ::fdim;
+using ::copysign;
+using ::remainder;
+using ::nextafter;
+using ::abs;
+using ::fma;
+using ::ldexp;
+using ::scalbn;
+using ::frexp;
+using ::modf;
+using ::lround;
+using ::lrint;
+using ::llround;
+using ::llrint;
+using ::ilogb;
+using ::isnan;
+using ::isinf;
+using ::isfinite;
+using ::signbit;
+using ::isnormal;
+using ::sqrtf;
+using ::cbrtf;
+using ::expf;
+using ::exp2f;
+using ::expm1f;
+using ::logf;
+using ::log2f;
+using ::log10f;
+using ::log1pf;
+using ::sinf;
+using ::cosf;
+using ::tanf;
+using ::asinf;
+using ::acosf;
+using ::atanf;
+using ::sinhf;
+using ::coshf;
+using ::tanhf;
+using ::asinhf;
+using ::acoshf;
+using ::atanhf;
+using ::erff;
+using ::erfcf;
+using ::tgammaf;
+using ::lgammaf;
+using ::ceilf;
+using ::floorf;
 using ::truncf;
+using ::roundf;
+using ::rintf;
+using ::nearbyintf;
+using ::fabsf;
+using ::logbf;
+using ::powf;
+using ::fmodf;
+using ::atan2f;
+using ::hypotf;
+using ::fmaxf;
+using ::fminf;
+using ::fdimf;
+using ::copysignf;
+using ::remainderf;
+using ::nextafterf;
 }  // namespace std
 
 // ---- device intrinsics
@@ -1396,47 +1086,33 @@ OPTIML_D unsigned int __vseteq4(unsigned int, unsigned int);
 OPTIML_D int __shfl_sync(unsigned int mask, int value, int lane, int width = 32);
 OPTIML_D unsigned int __shfl_sync(unsigned int mask, unsigned int value, int lane, int width = 32);
 OPTIML_D long __shfl_sync(unsigned int mask, long value, int lane, int width = 32);
-OPTIML_D unsigned long __shfl_sync(unsigned int mask, unsigned long value, int lane,
-                                   int width = 32);
+OPTIML_D unsigned long __shfl_sync(unsigned int mask, unsigned long value, int lane, int width = 32);
 OPTIML_D long long __shfl_sync(unsigned int mask, long long value, int lane, int width = 32);
-OPTIML_D unsigned long long __shfl_sync(unsigned int mask, unsigned long long value, int lane,
-                                        int width = 32);
+OPTIML_D unsigned long long __shfl_sync(unsigned int mask, unsigned long long value, int lane, int width = 32);
 OPTIML_D float __shfl_sync(unsigned int mask, float value, int lane, int width = 32);
 OPTIML_D double __shfl_sync(unsigned int mask, double value, int lane, int width = 32);
 OPTIML_D int __shfl_up_sync(unsigned int mask, int value, unsigned int lane, int width = 32);
-OPTIML_D unsigned int __shfl_up_sync(unsigned int mask, unsigned int value, unsigned int lane,
-                                     int width = 32);
+OPTIML_D unsigned int __shfl_up_sync(unsigned int mask, unsigned int value, unsigned int lane, int width = 32);
 OPTIML_D long __shfl_up_sync(unsigned int mask, long value, unsigned int lane, int width = 32);
-OPTIML_D unsigned long __shfl_up_sync(unsigned int mask, unsigned long value, unsigned int lane,
-                                      int width = 32);
-OPTIML_D long long __shfl_up_sync(unsigned int mask, long long value, unsigned int lane,
-                                  int width = 32);
-OPTIML_D unsigned long long __shfl_up_sync(unsigned int mask, unsigned long long value,
-                                           unsigned int lane, int width = 32);
+OPTIML_D unsigned long __shfl_up_sync(unsigned int mask, unsigned long value, unsigned int lane, int width = 32);
+OPTIML_D long long __shfl_up_sync(unsigned int mask, long long value, unsigned int lane, int width = 32);
+OPTIML_D unsigned long long __shfl_up_sync(unsigned int mask, unsigned long long value, unsigned int lane, int width = 32);
 OPTIML_D float __shfl_up_sync(unsigned int mask, float value, unsigned int lane, int width = 32);
 OPTIML_D double __shfl_up_sync(unsigned int mask, double value, unsigned int lane, int width = 32);
 OPTIML_D int __shfl_down_sync(unsigned int mask, int value, unsigned int lane, int width = 32);
-OPTIML_D unsigned int __shfl_down_sync(unsigned int mask, unsigned int value, unsigned int lane,
-                                       int width = 32);
+OPTIML_D unsigned int __shfl_down_sync(unsigned int mask, unsigned int value, unsigned int lane, int width = 32);
 OPTIML_D long __shfl_down_sync(unsigned int mask, long value, unsigned int lane, int width = 32);
-OPTIML_D unsigned long __shfl_down_sync(unsigned int mask, unsigned long value, unsigned int lane,
-                                        int width = 32);
-OPTIML_D long long __shfl_down_sync(unsigned int mask, long long value, unsigned int lane,
-                                    int width = 32);
-OPTIML_D unsigned long long __shfl_down_sync(unsigned int mask, unsigned long long value,
-                                             unsigned int lane, int width = 32);
+OPTIML_D unsigned long __shfl_down_sync(unsigned int mask, unsigned long value, unsigned int lane, int width = 32);
+OPTIML_D long long __shfl_down_sync(unsigned int mask, long long value, unsigned int lane, int width = 32);
+OPTIML_D unsigned long long __shfl_down_sync(unsigned int mask, unsigned long long value, unsigned int lane, int width = 32);
 OPTIML_D float __shfl_down_sync(unsigned int mask, float value, unsigned int lane, int width = 32);
-OPTIML_D double __shfl_down_sync(unsigned int mask, double value, unsigned int lane,
-                                 int width = 32);
+OPTIML_D double __shfl_down_sync(unsigned int mask, double value, unsigned int lane, int width = 32);
 OPTIML_D int __shfl_xor_sync(unsigned int mask, int value, int lane, int width = 32);
-OPTIML_D unsigned int __shfl_xor_sync(unsigned int mask, unsigned int value, int lane,
-                                      int width = 32);
+OPTIML_D unsigned int __shfl_xor_sync(unsigned int mask, unsigned int value, int lane, int width = 32);
 OPTIML_D long __shfl_xor_sync(unsigned int mask, long value, int lane, int width = 32);
-OPTIML_D unsigned long __shfl_xor_sync(unsigned int mask, unsigned long value, int lane,
-                                       int width = 32);
+OPTIML_D unsigned long __shfl_xor_sync(unsigned int mask, unsigned long value, int lane, int width = 32);
 OPTIML_D long long __shfl_xor_sync(unsigned int mask, long long value, int lane, int width = 32);
-OPTIML_D unsigned long long __shfl_xor_sync(unsigned int mask, unsigned long long value, int lane,
-                                            int width = 32);
+OPTIML_D unsigned long long __shfl_xor_sync(unsigned int mask, unsigned long long value, int lane, int width = 32);
 OPTIML_D float __shfl_xor_sync(unsigned int mask, float value, int lane, int width = 32);
 OPTIML_D double __shfl_xor_sync(unsigned int mask, double value, int lane, int width = 32);
 OPTIML_D unsigned int __match_any_sync(unsigned int, int);
@@ -1827,10 +1503,8 @@ OPTIML_D unsigned int atomicCAS(unsigned int*, unsigned int, unsigned int);
 OPTIML_D unsigned int atomicCAS_block(unsigned int*, unsigned int, unsigned int);
 OPTIML_D unsigned int atomicCAS_system(unsigned int*, unsigned int, unsigned int);
 OPTIML_D unsigned long long atomicCAS(unsigned long long*, unsigned long long, unsigned long long);
-OPTIML_D unsigned long long atomicCAS_block(unsigned long long*, unsigned long long,
-                                            unsigned long long);
-OPTIML_D unsigned long long atomicCAS_system(unsigned long long*, unsigned long long,
-                                             unsigned long long);
+OPTIML_D unsigned long long atomicCAS_block(unsigned long long*, unsigned long long, unsigned long long);
+OPTIML_D unsigned long long atomicCAS_system(unsigned long long*, unsigned long long, unsigned long long);
 OPTIML_D unsigned short atomicCAS(unsigned short*, unsigned short, unsigned short);
 OPTIML_D unsigned short atomicCAS_block(unsigned short*, unsigned short, unsigned short);
 OPTIML_D unsigned short atomicCAS_system(unsigned short*, unsigned short, unsigned short);
@@ -1871,9 +1545,7 @@ OPTIML_D void* operator new(size_t);
 OPTIML_D void* operator new[](size_t);
 OPTIML_D void operator delete(void*) noexcept;
 OPTIML_D void operator delete[](void*) noexcept;
-OPTIML_HD inline void* operator new(size_t, void* p) noexcept {
-  return p;
-}
+OPTIML_HD inline void* operator new(size_t, void* p) noexcept { return p; }
 
 // ---- host functions of the C library
 struct _IO_FILE;
@@ -1909,28 +1581,10 @@ extern "C" OPTIML_H int memcmp(const void*, const void*, size_t);
 extern "C" OPTIML_H time_t time(time_t*);
 #define RAND_MAX 2147483647
 namespace std {
-using ::abort;
-using ::atoi;
-using ::calloc;
-using ::exit;
-using ::fflush;
+using ::printf; using ::fprintf; using ::snprintf; using ::puts; using ::exit; using ::abort; using ::malloc;
+using ::free; using ::calloc; using ::memcpy; using ::memset; using ::memmove; using ::getenv; using ::rand;
+using ::srand; using ::strlen; using ::strcmp; using ::memcmp; using ::time; using ::fflush; using ::atoi;
 using ::FILE;
-using ::fprintf;
-using ::free;
-using ::getenv;
-using ::malloc;
-using ::memcmp;
-using ::memcpy;
-using ::memmove;
-using ::memset;
-using ::printf;
-using ::puts;
-using ::rand;
-using ::snprintf;
-using ::srand;
-using ::strcmp;
-using ::strlen;
-using ::time;
 }  // namespace std
 extern "C" OPTIML_HD void __optiml_assertion_failed();
 #define assert(...) ((__VA_ARGS__) ? (void)0 : __optiml_assertion_failed())

@@ -287,7 +287,7 @@ template <class T> OPTIML_H cudaError_t cudaGetSymbolAddress(void**, const T&);
 // Of the driver: tensor maps, as launchers of bulk tensor copies make them.
 typedef unsigned int cuuint32_t;
 typedef unsigned long long cuuint64_t;
-struct CUtensorMap_st { alignas(64) cuuint64_t opaque[16]; };
+struct CUtensorMap_st { alignas(128) cuuint64_t opaque[16]; };
 typedef struct CUtensorMap_st CUtensorMap;
 enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
 enum CUtensorMapDataType {

@@ -1,5 +1,5 @@
 // n: 2048
-// malloc and free of the device, and memory of the stack whose size is known at run time.
+// malloc and free of the device: lists whose lengths are data.
 __global__ void Lists(const unsigned* in, unsigned* out) {
   struct Node {
     Node* next;
@@ -20,14 +20,6 @@ __global__ void Lists(const unsigned* in, unsigned* out) {
     sum = sum * 13 + head->value;
     free(head);
     head = next;
-  }
-  const unsigned count = 3 + in[i] % 20;
-  unsigned* values = static_cast<unsigned*>(alloca(count * sizeof(unsigned)));
-  for (unsigned k = 0; k < count; ++k) {
-    values[k] = sum ^ (k * 77);
-  }
-  for (unsigned k = 0; k < count; ++k) {
-    sum += values[(k * 7) % count];
   }
   out[i] = sum;
 }

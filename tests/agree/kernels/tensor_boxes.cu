@@ -45,12 +45,12 @@ __global__ void Boxes(const __grid_constant__ CUtensorMap line, const __grid_con
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
         "{%2, %3}], [%4];" ::"r"(Address(b)),
-        "l"(&plane), "r"(block * 11 - 5), "r"(block * 7 - 3), "r"(Address(&barrier))
+        "l"(&plane), "r"(block * 12 - 4), "r"(block * 7 - 3), "r"(Address(&barrier))
         : "memory");
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
         "{%2, %3, %4}], [%5];" ::"r"(Address(c)),
-        "l"(&space), "r"(block * 4 - 2), "r"(block * 2), "r"(block - 1), "r"(Address(&barrier))
+        "l"(&space), "r"(block * 4 - 4), "r"(block * 2), "r"(block - 1), "r"(Address(&barrier))
         : "memory");
   }
   Wait(&barrier, 0);
@@ -64,7 +64,7 @@ __global__ void Boxes(const __grid_constant__ CUtensorMap line, const __grid_con
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\n"
         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::"l"(&target),
-        "r"(block * 16 - 4), "r"(-2), "r"(Address(b))
+        "r"(block * 16), "r"(1), "r"(Address(b))
         : "memory");
   }
 }

@@ -8,7 +8,7 @@ __device__ unsigned Address(const void* p) {
 }
 
 __global__ void Swizzled(const __grid_constant__ CUtensorMap map,
-                         const __grid_constant__ CUtensorMap target, unsigned* out, int bytes) {
+                         const __grid_constant__ CUtensorMap target, unsigned* out, int bytes, int first) {
   __shared__ alignas(1024) unsigned tile[2048];
   __shared__ unsigned long long barrier;
   const int thread = threadIdx.x;
@@ -22,7 +22,7 @@ __global__ void Swizzled(const __grid_constant__ CUtensorMap map,
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
         "{%2, %3}], [%4];" ::"r"(Address(tile)),
-        "l"(&map), "r"(-8), "r"(3), "r"(Address(&barrier))
+        "l"(&map), "r"(-first), "r"(3), "r"(Address(&barrier))
         : "memory");
   }
   __syncthreads();
@@ -39,7 +39,7 @@ __global__ void Swizzled(const __grid_constant__ CUtensorMap map,
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\n"
         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::"l"(&target),
-        "r"(8), "r"(1), "r"(Address(tile))
+        "r"(first), "r"(1), "r"(Address(tile))
         : "memory");
   }
 }
@@ -61,7 +61,7 @@ static void Run(const unsigned* in, unsigned* out, CUtensorMapDataType type, int
   cuTensorMapEncodeTiled(&target, type, 2, out + 704, target_size, target_strides, box, ones,
                          CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  Swizzled<<<1, 128>>>(map, target, out, row_bytes * 20);
+  Swizzled<<<1, 128>>>(map, target, out, row_bytes * 20, 32 / element_bytes);
 }
 
 extern "C" void launch(const unsigned* in, unsigned* out, int n) {
