@@ -107,22 +107,6 @@ std::string FindingLine(const Finding& finding, const SourceLines& source) {
                      finding.detail, text.empty() ? "" : "\n      " + text);
 }
 
-std::string_view StatusName(RunStatus status) {
-  switch (status) {
-    case RunStatus::kCompleted:
-      return "completed";
-    case RunStatus::kFault:
-      return "fault";
-    case RunStatus::kUnsupported:
-      return "unsupported";
-    case RunStatus::kTimedOut:
-      return "step limit";
-    case RunStatus::kDeadlock:
-      return "deadlock";
-  }
-  return "fault";
-}
-
 Json DimsJson(const Dim3& dims) {
   return Json::array({dims.x, dims.y, dims.z});
 }
@@ -192,7 +176,7 @@ std::string EmulationText(const TraceOutcome& trace, const EmulationView& view) 
   }
   if (trace.run.status != RunStatus::kCompleted) {
     const bool is_found = trace.run.status == RunStatus::kFault && !trace.run.findings.empty();
-    out += fmt::format("\n{}: {}\n", StatusName(trace.run.status),
+    out += fmt::format("\n{}: {}\n", RunStatusName(trace.run.status),
                        is_found ? "ended by what is found below" : trace.run.reason);
   }
   uint64_t fired = 0;
@@ -219,7 +203,7 @@ Json EmulationJson(const TraceOutcome& trace, const EmulationView& view) {
   const SourceLines source(view.source_text);
   Json json;
   json["title"] = view.title;
-  json["status"] = StatusName(trace.run.status);
+  json["status"] = RunStatusName(trace.run.status);
   json["reason"] = trace.run.reason.empty() ? Json(nullptr) : Json(trace.run.reason);
   json["launches"] = Json::array();
   for (const LaunchTrace& launch : trace.launches) {

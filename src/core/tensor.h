@@ -22,6 +22,9 @@ struct Tensor {
   }
 };
 
+// Of the finite elements; 0 when there are none, or when it is not finite itself.
+double RootMeanSquare(const Tensor& tensor);
+
 // A zeroed tensor. REQUIRES: the byte count fits in size_t (checked: a task is validated before)
 Tensor MakeTensor(DType dtype, std::vector<int64_t> shape);
 

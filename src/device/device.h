@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -81,12 +82,15 @@ struct RunRequest {
   std::vector<PlanPass> more_passes;  // Run() only
   CheckLevel checks = CheckLevel::kBounds;
   uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
-  // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on the
-  // emulator, so that a verdict is the same on a busy machine.
+  // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on
+  // the emulator, so that a verdict is the same on a busy machine.
   std::chrono::milliseconds time_limit{0};
 };
 
 enum class RunStatus { kCompleted, kFault, kUnsupported, kTimedOut, kDeadlock };
+
+// "completed", "fault", "unsupported", "timed out", "deadlock".
+std::string_view RunStatusName(RunStatus status);
 
 struct RunOutcome {
   RunStatus status = RunStatus::kCompleted;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "base/check.h"
 #include "device/counter_metrics.h"
@@ -42,20 +43,27 @@ struct PlanState {
   }
 };
 
-Result<std::unique_ptr<PlanState>> StartPlan(const RunRequest& request,
-                                             const DeviceDescription& device,
-                                             ModuleCache& modules) {
+// A module that the emulator cannot read or has no room for is the candidate's end, not an Error.
+using StartedPlan = std::variant<std::unique_ptr<PlanState>, PlanEnd>;
+
+Result<StartedPlan> StartPlan(const RunRequest& request, const DeviceDescription& device,
+                              ModuleCache& modules) {
   OPTIML_CHECK(request.artifact != nullptr && request.plan != nullptr, "a request is complete");
-  OPTIML_ASSIGN(std::shared_ptr<const ptx::Module> module, modules.Get(*request.artifact));
+  auto module = modules.Get(*request.artifact);
+  if (!module) {
+    return StartedPlan(PlanEnd{RunStatus::kUnsupported, module.error().message()});
+  }
   OPTIML_ASSIGN(PlanMemory memory, PlanMemory::Make(request));
-  OPTIML_TRY(memory.memory().LoadModule(*module));
-  return std::unique_ptr<PlanState>(
+  if (const auto loaded = memory.memory().LoadModule(**module); !loaded) {
+    return StartedPlan(PlanEnd{RunStatus::kUnsupported, loaded.error().message()});
+  }
+  return StartedPlan(std::unique_ptr<PlanState>(
       new PlanState{request,
                     device,
-                    std::move(module),
+                    *std::move(module),
                     std::move(memory),
                     std::chrono::steady_clock::now() + request.time_limit,
-                    {}});
+                    {}}));
 }
 
 PlanEnd ApplyAttributeStep(const AttributeStep& step, PlanState& state) {
@@ -220,9 +228,8 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
       execution.end = LimitReached(*launch);
       break;
     }
-    OPTIML_ASSIGN(PreparedLaunch prepared,
-                  PrepareLaunch(*launch, *request.artifact, *state.module, state.memory,
-                                state.limits, description_));
+    OPTIML_ASSIGN(PreparedLaunch prepared, PrepareLaunch(*launch, *request.artifact, *state.module,
+                                                         state.memory, state.limits, description_));
     if (!prepared.refusal.empty()) {
       execution.end = {prepared.refusal_status, prepared.refusal};
       break;
@@ -254,7 +261,14 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
 }
 
 Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const LaunchVisitor& each) {
-  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  OPTIML_ASSIGN(const StartedPlan started, StartPlan(request, description_, modules_));
+  if (const auto* end = std::get_if<PlanEnd>(&started)) {
+    RunOutcome run;
+    run.status = end->status;
+    run.reason = end->reason;
+    return run;
+  }
+  const auto& state = std::get<std::unique_ptr<PlanState>>(started);
   Execution execution{*state, {}, {}, request.step_limit};
   OPTIML_TRY(ExecutePass(execution, each, request.order));
   for (const PlanPass& pass : request.more_passes) {
@@ -277,7 +291,11 @@ Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const Laun
 Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request,
                                                const PlanSteering& steering,
                                                const Sampling& sampling, bool& sampled) {
-  OPTIML_ASSIGN(const std::unique_ptr<PlanState> state, StartPlan(request, description_, modules_));
+  OPTIML_ASSIGN(const StartedPlan started, StartPlan(request, description_, modules_));
+  if (const auto* end = std::get_if<PlanEnd>(&started)) {
+    return CountOutcome{end->status, end->reason, {}};
+  }
+  const auto& state = std::get<std::unique_ptr<PlanState>>(started);
   const auto launches = static_cast<uint64_t>(std::count_if(
       request.plan->steps.begin(), request.plan->steps.end(),
       [](const LaunchStep& step) { return std::holds_alternative<KernelLaunch>(step); }));

@@ -239,6 +239,20 @@ TEST_F(EmulatorDevice, PredictsATimeWithItsErrorAndCountsOnTheWay) {
   EXPECT_GT(*profile.Get(metric::kTheoreticalOccupancy), 0.9);
 }
 
+TEST_F(EmulatorDevice, AModuleItCannotHoldIsTheCandidatesEnd) {
+  for (const char* size : {"1ull << 40", "1ull << 44"}) {
+    ClearPlan();
+    Build("__device__ char fill[" + std::string(size) +
+              "];\nextern \"C\" __global__ void k(char* y) { y[0] = fill[threadIdx.x]; }\n",
+          {"k"});
+    AddLaunch("k", {1, 1, 1}, {32, 1, 1}, {DevicePointer{AddOutput("y", 64, 1), 0}});
+    const auto run = device_->Run(Request());
+    ASSERT_TRUE(run.has_value()) << run.error().message();
+    EXPECT_EQ(run->status, RunStatus::kUnsupported);
+    EXPECT_THAT(run->reason, HasSubstr("too large"));
+  }
+}
+
 TEST_F(EmulatorDevice, SamplesABigGridToTheSameCounts) {
   MakeScale(1 << 23, 1 << 23);
   const TimeOutcome sampled = Time();

@@ -54,7 +54,7 @@ Result<std::shared_ptr<const ptx::Module>> ModuleCache::Get(const Artifact& arti
   }
   auto parsed = ptx::ParsePtx(artifact.ptx, "kernel.ptx");
   if (!parsed.has_value()) {
-    return Error(ErrorCode::kInternal, parsed.error().message());
+    return std::move(parsed).error();
   }
   auto module = std::make_shared<const ptx::Module>(*std::move(parsed));
   const std::lock_guard lock(mutex_);

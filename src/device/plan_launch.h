@@ -24,7 +24,7 @@ namespace optiml {
 // Parsed modules by their text. Thread safe.
 class ModuleCache {
  public:
-  // Fails with kInternal when the toolchain's PTX does not parse.
+  // Fails with kParse when the PTX is not what the emulator reads.
   Result<std::shared_ptr<const ptx::Module>> Get(const Artifact& artifact);
 
  private:

@@ -77,7 +77,8 @@ ast::TypePtr Converter::MakeType(clang::QualType written) {
   type->is_restrict = canonical.isRestrictQualified();
   // An `auto` whose value did not parse stays undeduced: it has no size.
   if (!canonical->isDependentType() && !canonical->isUndeducedType() &&
-      !canonical->isIncompleteType() && !canonical->isFunctionType() && !canonical->isVariableArrayType()) {
+      !canonical->isIncompleteType() && !canonical->isFunctionType() &&
+      !canonical->isVariableArrayType()) {
     type->size_bytes = static_cast<uint64_t>(context_.getTypeSizeInChars(canonical).getQuantity());
   }
   const clang::QualType plain = canonical.getUnqualifiedType();

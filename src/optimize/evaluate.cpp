@@ -48,22 +48,6 @@ ContentHash HashPlans(const PreparedCandidate& candidate) {
   return hasher.Finish();
 }
 
-const char* StatusName(RunStatus status) {
-  switch (status) {
-    case RunStatus::kCompleted:
-      return "completed";
-    case RunStatus::kFault:
-      return "fault";
-    case RunStatus::kUnsupported:
-      return "unsupported";
-    case RunStatus::kTimedOut:
-      return "timed out";
-    case RunStatus::kDeadlock:
-      return "deadlock";
-  }
-  return "fault";
-}
-
 }  // namespace
 
 std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
@@ -187,7 +171,7 @@ Result<void> CandidateEvaluator::TimeShapes(const PreparedCandidate& candidate,
     if (timed->status != RunStatus::kCompleted) {
       evaluation.outcome = Rejection{
           Stage::kMeasure,
-          fmt::format("{}: {}: {}", rows[row].Text(), StatusName(timed->status), timed->reason)};
+          fmt::format("{}: {}: {}", rows[row].Text(), RunStatusName(timed->status), timed->reason)};
       return {};
     }
     if (candidate.timed_plans[row].Kernels().empty()) {

@@ -109,18 +109,8 @@ uint64_t FromFloat(float x) {
   return std::isnan(x) ? 0x7fffffffu : std::bit_cast<uint32_t>(x);
 }
 
-// Runs every test once for each table of handlers.
-class Arithmetic : public testing::TestWithParam<size_t> {
+class Arithmetic : public EveryHandlerTable {
  protected:
-  void SetUp() override {
-    size_t count = 0;
-    const HandlerTable* const* tables = AllHandlers(count);
-    if (GetParam() >= count) {
-      GTEST_SKIP() << "this machine lacks the instruction set";
-    }
-    UseHandlersForTest(tables[GetParam()]);
-  }
-  void TearDown() override { UseHandlersForTest(nullptr); }
 
   void Check(const std::string& instruction, std::array<uint32_t, 4> widths,
              const std::vector<Operands>& cases,

@@ -15,7 +15,8 @@ constexpr char kShared[] = ".shared .align 256 .b8 s[1024];\n.shared .align 8 .b
 constexpr char kPrologue[] =
     "ld.param.u64 %rd1, [p0]; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; "
     "mad.lo.s32 %r1, %r2, %r3, %r4; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2; mov.u32 "
-    "%r20, s; shl.b32 %r21, %r4, 2; add.u32 %r20, %r20, %r21; setp.eq.u32 %p1, %r4, 0; mov.u32 %r5, "
+    "%r20, s; shl.b32 %r21, %r4, 2; add.u32 %r20, %r20, %r21; setp.eq.u32 %p1, %r4, 0; mov.u32 "
+    "%r5, "
     "%cluster_ctarank; mov.u32 %r6, %cluster_nctarank;\n.loc 1 5 1\n";
 constexpr char kSync[] = "barrier.cluster.arrive; barrier.cluster.wait;";
 
@@ -67,9 +68,11 @@ TEST(Cluster, SpecialRegistersSayWhereTheBlockIs) {
       "mov.u32 %r7, %ctaid.y; mov.u32 %r8, %nctaid.x; mad.lo.u32 %r9, %r7, %r8, %r2; mul.wide.u32 "
       "%rd2, %r9, 4; add.s64 %rd2, %rd1, %rd2; mov.u32 %r10, %cluster_ctaid.x; mov.u32 %r11, "
       "%cluster_ctaid.y; mov.u32 %r12, %clusterid.x; mov.u32 %r13, %clusterid.y; mov.u32 %r14, "
-      "%nclusterid.x; mov.u32 %r15, %nclusterid.y; mov.u32 %r16, %cluster_nctaid.y; mul.lo.u32 %r17, "
+      "%nclusterid.x; mov.u32 %r15, %nclusterid.y; mov.u32 %r16, %cluster_nctaid.y; mul.lo.u32 "
+      "%r17, "
       "%r6, 10; add.u32 %r17, %r17, %r5; mul.lo.u32 %r17, %r17, 10; add.u32 %r17, %r17, %r10; "
-      "mul.lo.u32 %r17, %r17, 10; add.u32 %r17, %r17, %r11; mul.lo.u32 %r17, %r17, 10; add.u32 %r17, "
+      "mul.lo.u32 %r17, %r17, 10; add.u32 %r17, %r17, %r11; mul.lo.u32 %r17, %r17, 10; add.u32 "
+      "%r17, "
       "%r17, %r12; mul.lo.u32 %r17, %r17, 10; add.u32 %r17, %r17, %r13; mul.lo.u32 %r17, %r17, 10; "
       "add.u32 %r17, %r17, %r14; mul.lo.u32 %r17, %r17, 10; add.u32 %r17, %r17, %r15; mul.lo.u32 "
       "%r17, %r17, 10; add.u32 %r17, %r17, %r16; st.global.u32 [%rd2], %r17;",
@@ -102,8 +105,9 @@ constexpr char kSymbol[] =
 
 TEST(Cluster, BlocksReadEachOthersSharedMemory) {
   for (const char* form : {kGeneric, kWindow, kSymbol}) {
-    const WordRun run = Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) + ReadNext(form) + kSync,
-                                {{8}, {64}, {4}});
+    const WordRun run =
+        Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) + ReadNext(form) + kSync,
+                {{8}, {64}, {4}});
     ASSERT_TRUE(run.outcome.clean()) << form << Findings(run.outcome);
     for (uint32_t i = 0; i < 512; ++i) {
       const uint32_t block = i / 64;
@@ -115,20 +119,22 @@ TEST(Cluster, BlocksReadEachOthersSharedMemory) {
 }
 
 TEST(Cluster, BlocksWriteAndAddAcross) {
-  const WordRun run = Execute(
-      "st.shared.u32 [%r20], 0;" + std::string(kSync) +
-      "mapa.shared::cluster.u32 %r23, %r20, 0; atom.shared::cluster.add.u32 %r24, [%r23], 1; cvt.u64.u32 "
-      "%rd5, %r20; cvta.shared.u64 %rd5, %rd5; mov.u32 %r25, 0; mapa.u64 %rd6, %rd5, %r25; "
-      "atom.add.u32 %r24, [%rd6], 10;" +
-      kSync + "ld.shared.u32 %r9, [%r20]; st.global.u32 [%rd2], %r9;");
+  const WordRun run =
+      Execute("st.shared.u32 [%r20], 0;" + std::string(kSync) +
+              "mapa.shared::cluster.u32 %r23, %r20, 0; atom.shared::cluster.add.u32 %r24, [%r23], "
+              "1; cvt.u64.u32 "
+              "%rd5, %r20; cvta.shared.u64 %rd5, %rd5; mov.u32 %r25, 0; mapa.u64 %rd6, %rd5, %r25; "
+              "atom.add.u32 %r24, [%rd6], 10;" +
+              kSync + "ld.shared.u32 %r9, [%r20]; st.global.u32 [%rd2], %r9;");
   ASSERT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   for (uint32_t i = 0; i < 256; ++i) {
     EXPECT_EQ(run.words[i], i < 64 ? 44u : 0u);
   }
-  const WordRun store = Execute("add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; " + std::string(kSync) +
-                                "mapa.shared::cluster.u32 %r23, %r20, %r22; st.shared::cluster.u32 [%r23], "
-                                "%r5;" +
-                                kSync + "ld.shared.u32 %r9, [%r20]; st.global.u32 [%rd2], %r9;");
+  const WordRun store =
+      Execute("add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; " + std::string(kSync) +
+              "mapa.shared::cluster.u32 %r23, %r20, %r22; st.shared::cluster.u32 [%r23], "
+              "%r5;" +
+              kSync + "ld.shared.u32 %r9, [%r20]; st.global.u32 [%rd2], %r9;");
   ASSERT_TRUE(store.outcome.clean()) << Findings(store.outcome);
   EXPECT_EQ(store.words[0], 3u);
   EXPECT_EQ(store.words[64], 0u);
@@ -146,16 +152,18 @@ TEST(Cluster, MissingBarriersAreRaces) {
   EXPECT_THAT(Findings(Execute(kSync + write + "bar.sync 0;" + ReadNext(kGeneric) + kSync).outcome),
               HasSubstr("race: "));
   // Overwriting what another block has read.
-  const WordRun late = Execute(kSync + write + kSync + ReadNext(kWindow) + "st.shared.u32 [%r20], 5;" + kSync);
+  const WordRun late =
+      Execute(kSync + write + kSync + ReadNext(kWindow) + "st.shared.u32 [%r20], 5;" + kSync);
   EXPECT_EQ(First(late).kind, "race");
   EXPECT_THAT(First(late).detail, HasSubstr("of the cluster"));
 }
 
 TEST(Cluster, SharedMemoryOfABlockThatHasExitedIsGone) {
-  const WordRun run = Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) +
-                              "setp.eq.u32 %p3, %r5, 1; @%p3 ret; mov.u32 %r22, 0; W: add.u32 %r22, %r22, "
-                              "1; nanosleep.u32 100; setp.lt.u32 %p4, %r22, 100; @%p4 bra W;" +
-                              ReadNext(kWindow));
+  const WordRun run =
+      Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) +
+              "setp.eq.u32 %p3, %r5, 1; @%p3 ret; mov.u32 %r22, 0; W: add.u32 %r22, %r22, "
+              "1; nanosleep.u32 100; setp.lt.u32 %p4, %r22, 100; @%p4 bra W;" +
+              ReadNext(kWindow));
   EXPECT_EQ(run.outcome.status, LaunchStatus::kFault);
   EXPECT_THAT(First(run).detail, HasSubstr("shared memory of block (1,0,0), which has exited"));
 }
@@ -163,19 +171,22 @@ TEST(Cluster, SharedMemoryOfABlockThatHasExitedIsGone) {
 TEST(Cluster, AddressesOutsideAreFaults) {
   EXPECT_THAT(First(Execute(kSync + std::string("mapa.shared::cluster.u32 %r23, %r20, 4;"))).detail,
               HasSubstr("mapa to block 4 of a cluster of 4"));
-  EXPECT_THAT(First(Execute(kSync + std::string("mapa.shared::cluster.u32 %r23, %r20, 1; "
-                                                "ld.shared::cluster.u32 %r9, [%r23+1024];") +
+  EXPECT_THAT(First(Execute(kSync +
+                            std::string("mapa.shared::cluster.u32 %r23, %r20, 1; "
+                                        "ld.shared::cluster.u32 %r9, [%r23+1024];") +
                             kSync))
                   .detail,
               HasSubstr("past the end of s"));
 }
 
 TEST(Cluster, ArriveAndWaitMayStandApart) {
-  const WordRun run = Execute("st.shared.u32 [%r20], %r1; barrier.cluster.arrive.release.aligned; mov.u32 "
-                              "%r30, 3; barrier.cluster.wait.acquire.aligned;" +
-                              ReadNext(kWindow) + kSync);
+  const WordRun run = Execute(
+      "st.shared.u32 [%r20], %r1; barrier.cluster.arrive.release.aligned; mov.u32 "
+      "%r30, 3; barrier.cluster.wait.acquire.aligned;" +
+      ReadNext(kWindow) + kSync);
   EXPECT_TRUE(run.outcome.clean()) << Findings(run.outcome);
-  EXPECT_THAT(First(Execute("barrier.cluster.wait;")).detail, HasSubstr("without barrier.cluster.arrive"));
+  EXPECT_THAT(First(Execute("barrier.cluster.wait;")).detail,
+              HasSubstr("without barrier.cluster.arrive"));
   EXPECT_THAT(First(Execute("barrier.cluster.arrive; barrier.cluster.arrive;")).detail,
               HasSubstr("again without barrier.cluster.wait"));
 }
@@ -185,22 +196,29 @@ TEST(Cluster, ExitedThreadsAreNotWaitedForAndOthersAre) {
                                "st.global.u32 [%rd2], 1;");
   EXPECT_TRUE(gone.outcome.clean()) << Findings(gone.outcome);
   EXPECT_EQ(gone.words[0], 1u);
-  const WordRun stuck = Execute("setp.eq.u32 %p3, %r5, 2; @%p3 bra ELSE;\n.loc 1 7 1\n" + std::string(kSync) +
-                                "bra END;\n.loc 1 8 1\nELSE: bar.sync 1, 128; END:");
+  const WordRun stuck =
+      Execute("setp.eq.u32 %p3, %r5, 2; @%p3 bra ELSE;\n.loc 1 7 1\n" + std::string(kSync) +
+              "bra END;\n.loc 1 8 1\nELSE: bar.sync 1, 128; END:");
   EXPECT_EQ(stuck.outcome.status, LaunchStatus::kDeadlock);
-  EXPECT_THAT(stuck.outcome.message, AllOf(HasSubstr("line 7 (6 warps)"), HasSubstr("line 8 (2 warps)")));
+  EXPECT_THAT(stuck.outcome.message,
+              AllOf(HasSubstr("line 7 (6 warps)"), HasSubstr("line 8 (2 warps)")));
 }
 
 TEST(Cluster, MbarriersOfOtherBlocksTakeArrivals) {
   // Every block tells block 0 that its values are there; block 0 sums them.
   const std::string body =
-      "@%p1 mbarrier.init.shared.b64 [b], 4; fence.mbarrier_init.release.cluster; st.shared.u32 [%r20], %r5;" +
+      "@%p1 mbarrier.init.shared.b64 [b], 4; fence.mbarrier_init.release.cluster; st.shared.u32 "
+      "[%r20], %r5;" +
       std::string(kSync) +
-      "bar.sync 0; mapa.shared::cluster.u32 %r23, b, 0; st.shared.u32 [%r20], %r1; bar.sync 0; @%p1 "
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23]; setp.ne.u32 %p3, %r5, 0; @%p3 "
-      "bra END; W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b], 0; @!%p2 bra W; "
+      "bar.sync 0; mapa.shared::cluster.u32 %r23, b, 0; st.shared.u32 [%r20], %r1; bar.sync 0; "
+      "@%p1 "
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r23]; setp.ne.u32 %p3, %r5, 0; "
+      "@%p3 "
+      "bra END; W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b], 0; @!%p2 bra "
+      "W; "
       "mov.u32 %r9, 0; mov.u32 %r24, 0; SUM: mapa.shared::cluster.u32 %r25, %r20, %r24; "
-      "ld.shared::cluster.u32 %r26, [%r25]; add.u32 %r9, %r9, %r26; add.u32 %r24, %r24, 1; setp.lt.u32 "
+      "ld.shared::cluster.u32 %r26, [%r25]; add.u32 %r9, %r9, %r26; add.u32 %r24, %r24, 1; "
+      "setp.lt.u32 "
       "%p4, %r24, 4; @%p4 bra SUM; st.global.u32 [%rd2], %r9; END:" +
       kSync;
   const WordRun run = Execute(body);
@@ -217,10 +235,12 @@ TEST(Cluster, MbarriersOfOtherBlocksTakeArrivals) {
 TEST(Cluster, CopiesGoBetweenBlocks) {
   // Each block sends 256 bytes to the next one's upper half and waits for its own.
   const WordRun run = Execute(
-      "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], 256; "
+      "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], "
+      "256; "
       "st.shared.u32 [%r20], %r1; fence.proxy.async;" +
       std::string(kSync) +
-      "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; mapa.shared::cluster.u32 %r23, s, %r22; add.u32 "
+      "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; mapa.shared::cluster.u32 %r23, s, %r22; "
+      "add.u32 "
       "%r23, %r23, 512; mapa.shared::cluster.u32 %r24, b, %r22; @!%p1 bra W; "
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r23], [s], 256, "
       "[%r24]; W: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra W; ld.shared.u32 %r9, "
@@ -233,14 +253,18 @@ TEST(Cluster, CopiesGoBetweenBlocks) {
 
 TEST(Cluster, ValuesAreSentAsynchronously) {
   const WordRun run = Execute(
-      "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], 768; "
+      "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], "
+      "768; "
       "st.shared.u32 [%r20+512], 100;" +
       std::string(kSync) +
-      "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; shl.b32 %r30, %r4, 3; mapa.shared::cluster.u32 %r23, "
+      "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; shl.b32 %r30, %r4, 3; "
+      "mapa.shared::cluster.u32 %r23, "
       "s, %r22; add.u32 %r24, %r23, %r30; mapa.shared::cluster.u32 %r25, b, %r22; "
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r24], {%r1, %r4}, [%r25]; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32 [%r24], {%r1, %r4}, "
+      "[%r25]; "
       "add.u32 %r26, %r23, %r21; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::"
-      "bytes.add.u32 [%r26+512], %r4, [%r25]; W: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 "
+      "bytes.add.u32 [%r26+512], %r4, [%r25]; W: mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; "
+      "@!%p2 "
       "bra W; ld.shared.u32 %r9, [s+80]; ld.shared.u32 %r10, [%r20+512]; add.u32 %r9, %r9, %r10; "
       "st.global.u32 [%rd2], %r9;" +
       kSync);
@@ -251,7 +275,8 @@ TEST(Cluster, ValuesAreSentAsynchronously) {
 TEST(Cluster, AsynchronousReductionsMayMeetAndStoresMayNot) {
   const auto send = [](const std::string& operation) {
     return Execute(
-        "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], 256; "
+        "@%p1 mbarrier.init.shared.b64 [b], 1; @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [b], "
+        "256; "
         "st.shared.u32 [%r20], 100;" +
         std::string(kSync) +
         "add.u32 %r22, %r5, 1; rem.u32 %r22, %r22, %r6; mapa.shared::cluster.u32 %r23, s, %r22; "
@@ -261,12 +286,12 @@ TEST(Cluster, AsynchronousReductionsMayMeetAndStoresMayNot) {
         "ld.shared.u32 %r9, [s]; st.global.u32 [%rd2], %r9;" +
         kSync);
   };
-  const WordRun sums = send(
-      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32");
+  const WordRun sums =
+      send("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32");
   ASSERT_TRUE(sums.outcome.clean()) << Findings(sums.outcome);
   EXPECT_EQ(sums.words[0], 100u + 63 * 64 / 2);
-  EXPECT_THAT(
-      First(send("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32")).kind, "race");
+  EXPECT_THAT(First(send("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32")).kind,
+              "race");
 }
 
 TEST(Cluster, MulticastCopiesReachAllBlocks) {
@@ -276,20 +301,23 @@ TEST(Cluster, MulticastCopiesReachAllBlocks) {
       "mbarrier.arrive.expect_tx.shared.b64 _, [b], 256;" +
       std::string(kSync) +
       "setp.eq.u32 %p3, %r1, 0; cvt.u16.u32 %h1, 11; @!%p3 bra NEXT; "
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [s], [%rd1], "
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [s], "
+      "[%rd1], "
       "256, [b], %h1; NEXT: setp.eq.u32 %p4, %r5, 2; @%p4 bra END; W: "
-      "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra W; ld.shared.u32 %r9, [%r20]; add.u32 "
+      "mbarrier.try_wait.parity.shared.b64 %p2, [b], 0; @!%p2 bra W; ld.shared.u32 %r9, [%r20]; "
+      "add.u32 "
       "%r9, %r9, 1000; st.global.u32 [%rd2+0], %r9; END:" +
       kSync);
   ASSERT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   EXPECT_EQ(run.words[64 + 5] - 1000, run.words[3 * 64 + 5] - 1000);
   EXPECT_EQ(run.words[128 + 5], 133u);
   // To a block that is not there.
-  EXPECT_THAT(First(Execute("@%p1 mbarrier.init.shared.b64 [b], 1;" + std::string(kSync) +
-                            "cvt.u16.u32 %h1, 16; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
-                            "complete_tx::bytes.multicast::cluster [s], [%rd1], 256, [b], %h1;"))
-                  .detail,
-              HasSubstr("blocks 0x10 of a cluster of 4"));
+  EXPECT_THAT(
+      First(Execute("@%p1 mbarrier.init.shared.b64 [b], 1;" + std::string(kSync) +
+                    "cvt.u16.u32 %h1, 16; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
+                    "complete_tx::bytes.multicast::cluster [s], [%rd1], 256, [b], %h1;"))
+          .detail,
+      HasSubstr("blocks 0x10 of a cluster of 4"));
 }
 
 TEST(Cluster, InvalidShapesAreRefused) {
@@ -298,13 +326,15 @@ TEST(Cluster, InvalidShapesAreRefused) {
     EXPECT_EQ(run.outcome.status, LaunchStatus::kRefused);
     return run.outcome.message;
   };
-  EXPECT_THAT(message({{6}, {32}, {4}}), HasSubstr("grid (6,1,1) is no multiple of cluster (4,1,1)"));
+  EXPECT_THAT(message({{6}, {32}, {4}}),
+              HasSubstr("grid (6,1,1) is no multiple of cluster (4,1,1)"));
   EXPECT_THAT(message({{16}, {32}, {16}}), HasSubstr("cluster (16,1,1) is outside 1 .. 8 blocks"));
-  const std::string text = ".visible .entry k(.param .u64 p0)\n.explicitcluster\n.reqnctapercluster 2, 1, "
-                           "1\n.maxclusterrank 4\n{\n.reg .b64 %rd1; .reg .b64 %rd2; .reg .b32 %r1;\n"
-                           "ld.param.u64 %rd1, [p0]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; "
-                           "add.s64 %rd1, %rd1, %rd2; mov.u32 %r1, %cluster_nctarank; st.global.u32 "
-                           "[%rd1], %r1;\nret;\n}\n";
+  const std::string text =
+      ".visible .entry k(.param .u64 p0)\n.explicitcluster\n.reqnctapercluster 2, 1, "
+      "1\n.maxclusterrank 4\n{\n.reg .b64 %rd1; .reg .b64 %rd2; .reg .b32 %r1;\n"
+      "ld.param.u64 %rd1, [p0]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; "
+      "add.s64 %rd1, %rd1, %rd2; mov.u32 %r1, %cluster_nctarank; st.global.u32 "
+      "[%rd1], %r1;\nret;\n}\n";
   const Module module = MustParse(Header() + text);
   DeviceMemory memory;
   const uint64_t at = Upload(memory, "words", std::vector<uint32_t>(4, 0));
@@ -316,8 +346,8 @@ TEST(Cluster, InvalidShapesAreRefused) {
 }
 
 TEST(Cluster, SamplesAreWholeClusters) {
-  const Module module = MustParse(KernelText(
-      std::string(kPrologue) + kSync + "st.global.u32 [%rd2], 1;", 1, kShared));
+  const Module module = MustParse(
+      KernelText(std::string(kPrologue) + kSync + "st.global.u32 [%rd2], 1;", 1, kShared));
   DeviceMemory memory;
   const uint64_t at = Upload(memory, "words", std::vector<uint32_t>(16, 0));
   LaunchRequest request = Request(module, "k", {16}, {1}, {Argument(at)});
@@ -331,8 +361,9 @@ TEST(Cluster, SamplesAreWholeClusters) {
 }
 
 TEST(Cluster, WorkersShareClusters) {
-  const WordRun run = Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) + ReadNext(kGeneric) + kSync,
-                              {{64}, {64}, {4}, {}, false, 0, 2});
+  const WordRun run =
+      Execute("st.shared.u32 [%r20], %r1;" + std::string(kSync) + ReadNext(kGeneric) + kSync,
+              {{64}, {64}, {4}, {}, false, 0, 2});
   ASSERT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   for (uint32_t i = 0; i < 64 * 64; ++i) {
     const uint32_t block = i / 64;
@@ -351,10 +382,11 @@ constexpr char kGridSync[] = R"(
     DONE: barrier.sync 0;)";
 
 TEST(Cooperative, GridsSynchronise) {
-  const std::string body = "st.global.u32 [%rd2], %r1;" + std::string(kGridSync) +
-                           "mov.u32 %r50, %nctaid.x; mul.lo.u32 %r51, %r50, %r3; add.u32 %r52, %r1, %r3; rem.u32 "
-                           "%r52, %r52, %r51; mul.wide.u32 %rd20, %r52, 4; add.s64 %rd20, %rd1, %rd20; "
-                           "ld.global.u32 %r9, [%rd20]; bar.sync 0;" ;
+  const std::string body =
+      "st.global.u32 [%rd2], %r1;" + std::string(kGridSync) +
+      "mov.u32 %r50, %nctaid.x; mul.lo.u32 %r51, %r50, %r3; add.u32 %r52, %r1, %r3; rem.u32 "
+      "%r52, %r52, %r51; mul.wide.u32 %rd20, %r52, 4; add.s64 %rd20, %rd1, %rd20; "
+      "ld.global.u32 %r9, [%rd20]; bar.sync 0;";
   Shape setup{{100}, {64}, {1}};
   setup.cooperative = true;
   std::string twice = kGridSync;

@@ -38,13 +38,34 @@ void Add(AtomicCounts& a, const AtomicCounts& b) {
 }  // namespace
 
 std::string_view InstructionClassName(InstructionClass instruction_class) {
-  static constexpr std::array<std::string_view, kInstructionClasses> kNames{
-      "fp32 add",      "fp32 other",    "fp32 mul",        "fp32 fma",      "fp64",
-      "fp16",          "integer",       "integer64",       "special function",
-      "fp32 division", "fp32 reciprocal", "fp32 root",     "division",      "conversion",
-      "move",          "control",       "warp",            "global load",   "global store",
-      "shared load",   "shared store",  "local load",      "local store",   "const load",
-      "global atomic", "shared atomic", "matrix",          "other"};
+  static constexpr std::array<std::string_view, kInstructionClasses> kNames{"fp32 add",
+                                                                            "fp32 other",
+                                                                            "fp32 mul",
+                                                                            "fp32 fma",
+                                                                            "fp64",
+                                                                            "fp16",
+                                                                            "integer",
+                                                                            "integer64",
+                                                                            "special function",
+                                                                            "fp32 division",
+                                                                            "fp32 reciprocal",
+                                                                            "fp32 root",
+                                                                            "division",
+                                                                            "conversion",
+                                                                            "move",
+                                                                            "control",
+                                                                            "warp",
+                                                                            "global load",
+                                                                            "global store",
+                                                                            "shared load",
+                                                                            "shared store",
+                                                                            "local load",
+                                                                            "local store",
+                                                                            "const load",
+                                                                            "global atomic",
+                                                                            "shared atomic",
+                                                                            "matrix",
+                                                                            "other"};
   return kNames[static_cast<size_t>(instruction_class)];
 }
 

@@ -38,8 +38,9 @@ const AtomicOp* ReductionOf(const Opcode& opcode) {
 bool UsesAsync(const Instruction& instruction) {
   const std::string& opcode = instruction.opcode;
   const std::string_view base = BaseOpcode(opcode);
-  return base == "cp" || base == "mbarrier" || base == "wgmma" || base == "mapa" || base == "getctarank" ||
-         opcode.find("cluster") != std::string::npos || opcode.find(".async") != std::string::npos;
+  return base == "cp" || base == "mbarrier" || base == "wgmma" || base == "mapa" ||
+         base == "getctarank" || opcode.find("cluster") != std::string::npos ||
+         opcode.find(".async") != std::string::npos;
 }
 
 Place Decoder::AddressPlace(const Operand& operand, Space space) {
@@ -49,18 +50,7 @@ Place Decoder::AddressPlace(const Operand& operand, Space space) {
   if (!DecodeAddress(first, space, address) || address.frame_relative) {
     throw CannotDecode{"this form of address"};
   }
-  Place place = address.place;
-  if (!address.wide) {
-    AluRequest request;
-    request.op = AluOp::kExtend;
-    request.from_bytes = 4;
-    request.to_bytes = 8;
-    const Place wide = Slot(8);
-    Op& op = Emit(b_.handlers->alu(request));
-    op.a = place;
-    op.d = wide;
-    place = wide;
-  }
+  Place place = address.wide ? address.place : Widened(address.place);
   if (address.offset != 0) {
     const Place sum = Slot(8);
     Op& op = Emit(&ToSpace);

@@ -24,20 +24,26 @@ std::vector<const Operand*> ElementsOf(const Operand& operand) {
 }
 
 bool ParseMatrixShape(std::string_view word, MatrixShape& shape) {
-  uint32_t* const sizes[3] = {&shape.m, &shape.n, &shape.k};
+  std::array<uint32_t, 3> sizes{};
   const char* at = word.data();
   const char* const end = word.data() + word.size();
   for (size_t i = 0; i < 3; ++i) {
     if (at == end || *at != "mnk"[i]) {
       return false;
     }
-    const auto [next, error] = std::from_chars(at + 1, end, *sizes[i]);
+    const auto [next, error] = std::from_chars(at + 1, end, sizes[i]);
     if (error != std::errc()) {
       return false;
     }
     at = next;
   }
-  return at == end;
+  if (at != end) {
+    return false;
+  }
+  shape.m = sizes[0];
+  shape.n = sizes[1];
+  shape.k = sizes[2];
+  return true;
 }
 
 namespace {
@@ -83,14 +89,8 @@ bool OnlyWords(const Opcode& opcode, std::initializer_list<std::string_view> wor
 }
 
 bool ShapeOf(const Opcode& opcode, MatrixShape& shape) {
-  return std::any_of(opcode.others.begin(), opcode.others.end(), [&](std::string_view word) {
-    MatrixShape parsed = shape;
-    if (!ParseMatrixShape(word, parsed)) {
-      return false;
-    }
-    shape = parsed;
-    return true;
-  });
+  return std::any_of(opcode.others.begin(), opcode.others.end(),
+                     [&](std::string_view word) { return ParseMatrixShape(word, shape); });
 }
 
 }  // namespace

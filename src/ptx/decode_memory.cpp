@@ -31,6 +31,18 @@ bool HarmlessMemoryWord(std::string_view word) {
 
 }  // namespace
 
+Place Decoder::Widened(Place narrow) {
+  AluRequest request;
+  request.op = AluOp::kExtend;
+  request.from_bytes = 4;
+  request.to_bytes = 8;
+  const Place wide = Slot(8);
+  Op& op = Emit(b_.handlers->alu(request));
+  op.a = narrow;
+  op.d = wide;
+  return wide;
+}
+
 bool Decoder::DecodeAddress(const Operand& operand, Space space, Address& address) {
   if (operand.kind != OperandKind::kAddress || operand.elements.size() != 1) {
     return false;
@@ -46,15 +58,7 @@ bool Decoder::DecodeAddress(const Operand& operand, Space space, Address& addres
     address.place = registers_[static_cast<size_t>(base.index)];
     if (!address.wide &&
         (space == Space::kGlobal || space == Space::kNone || space == Space::kConst)) {
-      AluRequest request;
-      request.op = AluOp::kExtend;
-      request.from_bytes = 4;
-      request.to_bytes = 8;
-      const Place place = Slot(8);
-      Op& op = Emit(b_.handlers->alu(request));
-      op.a = address.place;
-      op.d = place;
-      address.place = place;
+      address.place = Widened(address.place);
       address.wide = true;
     }
     return true;

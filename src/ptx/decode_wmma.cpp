@@ -167,12 +167,10 @@ bool Decoder::DecodeWmmaMemory(const Instruction& instruction, const Opcode& opc
   MatrixShape shape;
   MatrixOperand operand = MatrixOperand::kC;
   for (const std::string_view word : opcode.others) {
-    MatrixShape parsed;
-    if (ParseMatrixShape(word, parsed)) {
-      shape.m = parsed.m;
-      shape.n = parsed.n;
-      shape.k = parsed.k;
-    } else if (word == "a") {
+    if (ParseMatrixShape(word, shape)) {
+      continue;
+    }
+    if (word == "a") {
       operand = MatrixOperand::kA;
     } else if (word == "b") {
       operand = MatrixOperand::kB;
@@ -293,12 +291,10 @@ bool Decoder::DecodeWmma(const Instruction& instruction, const Opcode& opcode) {
   MatrixShape shape;
   uint32_t layouts = 0;
   for (const std::string_view word : opcode.others) {
-    MatrixShape parsed;
-    if (ParseMatrixShape(word, parsed)) {
-      shape.m = parsed.m;
-      shape.n = parsed.n;
-      shape.k = parsed.k;
-    } else if (word == "row" || word == "col") {
+    if (ParseMatrixShape(word, shape)) {
+      continue;
+    }
+    if (word == "row" || word == "col") {
       ++layouts;  // fragments are the same for both
     } else if (word != "mma" && word != "sync" && word != "aligned") {
       return false;

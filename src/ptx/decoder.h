@@ -150,6 +150,7 @@ class Decoder {
   bool DecodeMbarrier(const Instruction& instruction, const Opcode& opcode);
   bool DecodeCluster(const Instruction& instruction, const Opcode& opcode);
   bool DecodeHints(const Instruction& instruction, const Opcode& opcode);
+  Place Widened(Place narrow);  // 32-bit lanes as 64-bit ones, with zeros
   Place AddressPlace(const Operand& operand, Space space);  // 64-bit lanes, offset added
 
   ProgramBuilder& b_;

@@ -170,19 +170,7 @@ uint64_t RandomNumber(Rng& rng, Format format, int spread) {
          field << format.fraction_bits | (rng.Next() & ((uint64_t{1} << format.fraction_bits) - 1));
 }
 
-// Runs every test once for each table of handlers.
-class Matrices : public testing::TestWithParam<size_t> {
- protected:
-  void SetUp() override {
-    size_t count = 0;
-    const HandlerTable* const* tables = AllHandlers(count);
-    if (GetParam() >= count) {
-      GTEST_SKIP() << "this machine lacks the instruction set";
-    }
-    UseHandlersForTest(tables[GetParam()]);
-  }
-  void TearDown() override { UseHandlersForTest(nullptr); }
-};
+class Matrices : public EveryHandlerTable {};
 
 INSTANTIATE_TEST_SUITE_P(AllInstructionSets, Matrices, testing::Values(size_t{0}, size_t{1}));
 

@@ -15,8 +15,8 @@ constexpr char kShared[] =
     ".shared .align 8 .b8 b[32];\n.shared .align 256 .b8 s[1024];\n.extern .shared .align 16 .b8 "
     "dyn[];\n";
 
-// %r20 = &s[4 * %r4]; p1: first thread; p5: first lane; %r5: warp. %rd2 = &words[%r1]. The barriers b and b+8 are
-// initialised for `arrivals`.
+// %r20 = &s[4 * %r4]; p1: first thread; p5: first lane; %r5: warp. %rd2 = &words[%r1]. The barriers
+// b and b+8 are initialised for `arrivals`.
 std::string Start(const std::string& arrivals) {
   return "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2; mov.u32 %r20, s; shl.b32 %r21, %r4, "
          "2; add.u32 %r20, %r20, %r21; setp.eq.u32 %p1, %r4, 0; shr.u32 %r5, %r4, 5; and.b32 %r6, "
@@ -48,36 +48,38 @@ std::string Wait(const std::string& label, const std::string& barrier, const std
 }
 
 TEST(Mbarrier, OrdersWarpsLikeABarrier) {
-  const std::string exchange = "xor.b32 %r22, %r20, 128; ld.shared.u32 %r9, [%r22]; st.global.u32 "
-                               "[%rd2], %r9;";
-  const WordRun run = Execute(Start("64") +
-                              "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b];" +
-                              Wait("W", "b", "0") + exchange);
+  const std::string exchange =
+      "xor.b32 %r22, %r20, 128; ld.shared.u32 %r9, [%r22]; st.global.u32 "
+      "[%rd2], %r9;";
+  const WordRun run = Execute(
+      Start("64") + "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b];" +
+      Wait("W", "b", "0") + exchange);
   EXPECT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   for (uint32_t i = 0; i < 64; ++i) {
     EXPECT_EQ(run.words[i], i ^ 32);
   }
   // By state instead of parity.
-  const WordRun state = Execute(
-      Start("64") +
-      "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b]; W: "
-      "mbarrier.try_wait.shared::cta.b64 %p2, [b], %rd9; @!%p2 bra W;" +
-      exchange);
+  const WordRun state =
+      Execute(Start("64") +
+              "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b]; W: "
+              "mbarrier.try_wait.shared::cta.b64 %p2, [b], %rd9; @!%p2 bra W;" +
+              exchange);
   EXPECT_TRUE(state.outcome.clean()) << Findings(state.outcome);
   EXPECT_EQ(state.words, run.words);
   // The store after the arrival is not released by it.
-  const WordRun late = Execute(Start("64") +
-                               "mbarrier.arrive.shared::cta.b64 %rd9, [b]; st.shared.u32 [%r20], %r4;" +
-                               Wait("W", "b", "0") + exchange);
+  const WordRun late = Execute(
+      Start("64") + "mbarrier.arrive.shared::cta.b64 %rd9, [b]; st.shared.u32 [%r20], %r4;" +
+      Wait("W", "b", "0") + exchange);
   EXPECT_EQ(First(late).kind, "race");
 }
 
 TEST(Mbarrier, ATestInVainIsFalseAtLeastOnce) {
   // Code that does not repeat its test goes on too early, in every run.
-  const WordRun run = Execute(
-      Start("64") + "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b]; "
-                    "mbarrier.try_wait.parity.shared::cta.b64 %p2, [b], 0; xor.b32 %r22, %r20, 128; "
-                    "ld.shared.u32 %r9, [%r22]; selp.u32 %r10, 1, 0, %p2; st.global.u32 [%rd2], %r10;");
+  const WordRun run =
+      Execute(Start("64") +
+              "st.shared.u32 [%r20], %r4; mbarrier.arrive.shared::cta.b64 %rd9, [b]; "
+              "mbarrier.try_wait.parity.shared::cta.b64 %p2, [b], 0; xor.b32 %r22, %r20, 128; "
+              "ld.shared.u32 %r9, [%r22]; selp.u32 %r10, 1, 0, %p2; st.global.u32 [%rd2], %r10;");
   EXPECT_EQ(run.words[0], 0u);
   EXPECT_THAT(Findings(run.outcome), HasSubstr("race: "));
 }
@@ -121,13 +123,14 @@ TEST(Mbarrier, ProducersAndConsumersAlternate) {
 
 TEST(Mbarrier, OneLaneWaitsForTheOthersOfItsWarp) {
   // Lane 0 waits for an arrival that lane 1 makes in the other branch; then all meet.
-  const WordRun run = Execute(
-      Start("1") + "mov.u32 %r9, 0; setp.eq.u32 %p6, %r6, 1; @%p5 bra FIRST; @%p6 "
-                   "mbarrier.arrive.shared::cta.b64 _, [b]; bra MEET; FIRST:" +
-          Wait("W", "b", "0") +
-          "mov.u32 %r9, 5; MEET: bar.warp.sync -1; shfl.sync.idx.b32 %r9, %r9, 0, 31, -1; "
-          "st.global.u32 [%rd2], %r9;",
-      {32});
+  const WordRun run =
+      Execute(Start("1") +
+                  "mov.u32 %r9, 0; setp.eq.u32 %p6, %r6, 1; @%p5 bra FIRST; @%p6 "
+                  "mbarrier.arrive.shared::cta.b64 _, [b]; bra MEET; FIRST:" +
+                  Wait("W", "b", "0") +
+                  "mov.u32 %r9, 5; MEET: bar.warp.sync -1; shfl.sync.idx.b32 %r9, %r9, 0, 31, -1; "
+                  "st.global.u32 [%rd2], %r9;",
+              {32});
   EXPECT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   EXPECT_EQ(run.words, std::vector<uint32_t>(32, 5));
 }
@@ -162,21 +165,23 @@ TEST(Mbarrier, BytesCountToo) {
 
 TEST(Mbarrier, DroppedArrivalsAreNotExpectedAgain) {
   // Warp 1 leaves; warp 0 goes through two more phases alone.
-  const WordRun run = Execute(
-      Start("64") + "setp.eq.u32 %p3, %r5, 1; @%p3 mbarrier.arrive_drop.shared::cta.b64 _, [b]; @%p3 "
-                    "bra END; mbarrier.arrive.shared::cta.b64 _, [b];" +
-          Wait("W0", "b", "0") + "mbarrier.arrive.shared::cta.b64 _, [b];" + Wait("W1", "b", "1") +
-          "mov.u32 %r9, 1; st.global.u32 [%rd2], %r9; END:");
+  const WordRun run =
+      Execute(Start("64") +
+              "setp.eq.u32 %p3, %r5, 1; @%p3 mbarrier.arrive_drop.shared::cta.b64 _, [b]; @%p3 "
+              "bra END; mbarrier.arrive.shared::cta.b64 _, [b];" +
+              Wait("W0", "b", "0") + "mbarrier.arrive.shared::cta.b64 _, [b];" +
+              Wait("W1", "b", "1") + "mov.u32 %r9, 1; st.global.u32 [%rd2], %r9; END:");
   EXPECT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   EXPECT_EQ(run.words[0], 1u);
   EXPECT_EQ(run.words[32], 0u);
 }
 
 TEST(Mbarrier, StatesTellPendingArrivals) {
-  const WordRun run = Execute(
-      Start("64") + "mov.u32 %r7, 3; mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %rd9, "
-                    "[b], 1; mbarrier.pending_count.b64 %r9, %rd9; st.global.u32 [%rd2], %r9;",
-      {32});
+  const WordRun run =
+      Execute(Start("64") +
+                  "mov.u32 %r7, 3; mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %rd9, "
+                  "[b], 1; mbarrier.pending_count.b64 %r9, %rd9; st.global.u32 [%rd2], %r9;",
+              {32});
   EXPECT_TRUE(run.outcome.clean()) << Findings(run.outcome);
   EXPECT_EQ(run.words[0], 64u);
   EXPECT_EQ(run.words[31], 33u);
@@ -190,33 +195,38 @@ TEST(Mbarrier, MisuseIsFound) {
     EXPECT_EQ(First(run).line, 5) << body;
     return First(run).detail;
   };
-  EXPECT_THAT(misuse(".loc 1 5 1\nmbarrier.arrive.shared::cta.b64 _, [b];"),
-              HasSubstr("byte 0 of b in shared memory of block (0,0,0) is no initialised mbarrier"));
+  EXPECT_THAT(
+      misuse(".loc 1 5 1\nmbarrier.arrive.shared::cta.b64 _, [b];"),
+      HasSubstr("byte 0 of b in shared memory of block (0,0,0) is no initialised mbarrier"));
   EXPECT_THAT(misuse(".loc 1 5 1\nmbarrier.try_wait.parity.shared.b64 %p2, [b+8], 0;"),
               HasSubstr("is no initialised mbarrier"));
   EXPECT_THAT(misuse(".loc 1 5 1\nmbarrier.init.shared.b64 [b], 0;"),
               HasSubstr("0 arrivals, outside 1 .. 1048575"));
   EXPECT_THAT(misuse(".loc 1 5 1\nmbarrier.init.shared.b64 [b], 0x100000;"),
               HasSubstr("outside 1 .. 1048575"));
-  EXPECT_THAT(misuse(Start("16") + "mbarrier.expect_tx.shared.b64 [b], 1; "
-                                   "mbarrier.arrive.shared::cta.b64 _, [b];"),
-              HasSubstr("1 arrivals at the mbarrier at byte 0 of b in shared memory of block (0,0,0), "
-                        "whose phase 0 lacks 0 of 16"));
+  EXPECT_THAT(
+      misuse(Start("16") + "mbarrier.expect_tx.shared.b64 [b], 1; "
+                           "mbarrier.arrive.shared::cta.b64 _, [b];"),
+      HasSubstr("1 arrivals at the mbarrier at byte 0 of b in shared memory of block (0,0,0), "
+                "whose phase 0 lacks 0 of 16"));
   EXPECT_THAT(misuse(Start("4") + "@%p1 mbarrier.arrive.shared::cta.b64 _, [b], 5;"),
               HasSubstr("5 arrivals"));
   EXPECT_THAT(misuse(Start("1") + "@%p1 mbarrier.expect_tx.shared.b64 [b], 0xfffff; @%p1 "
                                   "mbarrier.expect_tx.shared.b64 [b], 1;"),
               HasSubstr("expects 1048576 bytes"));
-  EXPECT_THAT(misuse(Start("1") + "@%p1 mbarrier.arrive.noComplete.release.cta.shared.b64 %rd9, [b], 1;"),
-              HasSubstr("completes phase 0"));
   EXPECT_THAT(
-      misuse(Start("32") + "mbarrier.inval.shared.b64 [b]; mbarrier.arrive.shared::cta.b64 _, [b];"),
-      HasSubstr("is no initialised mbarrier"));
+      misuse(Start("1") + "@%p1 mbarrier.arrive.noComplete.release.cta.shared.b64 %rd9, [b], 1;"),
+      HasSubstr("completes phase 0"));
+  EXPECT_THAT(misuse(Start("32") +
+                     "mbarrier.inval.shared.b64 [b]; mbarrier.arrive.shared::cta.b64 _, [b];"),
+              HasSubstr("is no initialised mbarrier"));
   // States of long ago.
-  EXPECT_THAT(misuse(Start("32") + "mbarrier.arrive.shared.b64 %rd9, [b]; mbarrier.arrive.shared.b64 "
-                                   "_, [b]; mbarrier.test_wait.shared.b64 %p2, [b], %rd9;"),
-              HasSubstr("wait for phase 0"));
-  EXPECT_EQ(First(Execute(".loc 1 5 1\nmbarrier.init.shared.b64 [b+4], 1;", {32})).kind, "misaligned");
+  EXPECT_THAT(
+      misuse(Start("32") + "mbarrier.arrive.shared.b64 %rd9, [b]; mbarrier.arrive.shared.b64 "
+                           "_, [b]; mbarrier.test_wait.shared.b64 %p2, [b], %rd9;"),
+      HasSubstr("wait for phase 0"));
+  EXPECT_EQ(First(Execute(".loc 1 5 1\nmbarrier.init.shared.b64 [b+4], 1;", {32})).kind,
+            "misaligned");
 }
 
 TEST(Mbarrier, ASecondInitialisationIsFound) {
@@ -239,20 +249,20 @@ TEST(Mbarrier, UseBeforeTheInitialisationIsOrderedIsARace) {
 }
 
 TEST(Mbarrier, WaitingForEachOtherForEverIsTold) {
-  const WordRun run = Execute(Start("1") + "setp.eq.u32 %p3, %r5, 0; @%p3 bra A;\n.loc 1 8 1\n" +
-                              Wait("W1", "b", "0") +
-                              "@%p5 mbarrier.arrive.shared.b64 _, [b+8]; bra END;\n.loc 1 9 1\nA:\n" +
-                              Wait("W2", "b+8", "0") + "@%p5 mbarrier.arrive.shared.b64 _, [b]; END:");
+  const WordRun run = Execute(
+      Start("1") + "setp.eq.u32 %p3, %r5, 0; @%p3 bra A;\n.loc 1 8 1\n" + Wait("W1", "b", "0") +
+      "@%p5 mbarrier.arrive.shared.b64 _, [b+8]; bra END;\n.loc 1 9 1\nA:\n" +
+      Wait("W2", "b+8", "0") + "@%p5 mbarrier.arrive.shared.b64 _, [b]; END:");
   EXPECT_EQ(run.outcome.status, LaunchStatus::kDeadlock);
   EXPECT_THAT(run.outcome.message,
-              AllOf(HasSubstr("line 8 (1 warp), line 9 (1 warp)"),
-                    HasSubstr("byte 0 of b"), HasSubstr("byte 8 of b"),
-                    HasSubstr("lacks 1 of 1 arrivals and 0 bytes")));
+              AllOf(HasSubstr("line 8 (1 warp), line 9 (1 warp)"), HasSubstr("byte 0 of b"),
+                    HasSubstr("byte 8 of b"), HasSubstr("lacks 1 of 1 arrivals and 0 bytes")));
 }
 
 TEST(Mbarrier, WorksOnGenericAndDynamicAddresses) {
   const Module module = MustParse(KernelText(
-      "ld.param.u64 %rd1, [p0]; mov.u32 %r4, %tid.x; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd2, %rd1, "
+      "ld.param.u64 %rd1, [p0]; mov.u32 %r4, %tid.x; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd2, "
+      "%rd1, "
       "%rd2; mov.u64 %rd5, dyn; cvta.shared.u64 %rd5, %rd5; setp.eq.u32 %p1, %r4, 0; @%p1 "
       "mbarrier.init.b64 [%rd5+16], 64; bar.sync 0; mbarrier.arrive.b64 %rd6, [%rd5+16]; W: "
       "mbarrier.test_wait.b64 %p2, [%rd5+16], %rd6; @!%p2 bra W; st.global.u32 [%rd2], 9;",

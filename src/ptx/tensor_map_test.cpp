@@ -78,7 +78,8 @@ TEST(TensorMap, WhatTheDriverRefusesIsRefused) {
   EXPECT_THAT(refusal([](TensorMap& m) { m.dimensions[1] = 0; }), HasSubstr("dimension 1 is 0"));
   EXPECT_THAT(refusal([](TensorMap& m) { m.strides[1] = 24; }), HasSubstr("stride 1 of 24 bytes"));
   EXPECT_THAT(refusal([](TensorMap& m) { m.box[1] = 257; }), HasSubstr("outside 1 .. 256"));
-  EXPECT_THAT(refusal([](TensorMap& m) { m.box[0] = 3; }), HasSubstr("12 bytes, no multiple of 16"));
+  EXPECT_THAT(refusal([](TensorMap& m) { m.box[0] = 3; }),
+              HasSubstr("12 bytes, no multiple of 16"));
   EXPECT_THAT(refusal([](TensorMap& m) { m.element_strides[1] = 9; }), HasSubstr("outside 1 .. 8"));
   EXPECT_THAT(refusal([](TensorMap& m) { m.interleave = 1; }), HasSubstr("interleave 1"));
   EXPECT_THAT(refusal([](TensorMap& m) {
@@ -170,8 +171,8 @@ TEST(TensorTile, ThreeDimensions) {
   map.strides = {0, 32, 96, 0, 0};
   map.box = {4, 2, 2, 1, 1};
   const auto words = Words({map, {4, 2, 1}}, 0);
-  EXPECT_EQ(words, (std::vector<int64_t>{44, 45, 46, 47, -1, -1, -1, -1, 68, 69, 70, 71, -1, -1, -1,
-                                         -1}));
+  EXPECT_EQ(words,
+            (std::vector<int64_t>{44, 45, 46, 47, -1, -1, -1, -1, 68, 69, 70, 71, -1, -1, -1, -1}));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "ptx/alu.h"
 #include "ptx/machine.h"
 
 namespace optiml::ptx {
@@ -163,6 +164,20 @@ inline Module ParseFile(const std::string& relative) {
   EXPECT_TRUE(text.has_value()) << relative;
   return text ? MustParse(*text) : Module();
 }
+
+// Runs every test once for each table of handlers.
+class EveryHandlerTable : public testing::TestWithParam<size_t> {
+ protected:
+  void SetUp() override {
+    size_t count = 0;
+    const HandlerTable* const* tables = AllHandlers(count);
+    if (GetParam() >= count) {
+      GTEST_SKIP() << "this machine lacks the instruction set";
+    }
+    UseHandlersForTest(tables[GetParam()]);
+  }
+  void TearDown() override { UseHandlersForTest(nullptr); }
+};
 
 }  // namespace optiml::ptx
 

@@ -24,8 +24,8 @@ struct Proxy {
 // The proxies of a bound; their weights sum to 1. kUnknown has those that matter in most cases.
 const std::vector<Proxy>& ProxiesOf(Bound bound);
 
-// The proxy's value in two profiles: the sum of those of its metrics that both have, so that what one
-// lacks is no gain; absent when they share none.
+// The proxy's value in two profiles: the sum of those of its metrics that both have, so that what
+// one lacks is no gain; absent when they share none.
 struct ProxyValues {
   double before = 0;
   double after = 0;

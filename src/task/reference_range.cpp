@@ -22,19 +22,6 @@ bool IsOutput(const ArgSpec& arg) {
   return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
 }
 
-double RootMeanSquare(const Tensor& tensor) {
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double value = tensor.At(i);
-    if (std::isfinite(value)) {
-      sum += value * value;
-      ++count;
-    }
-  }
-  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-}
-
 // Whether element e of an output of the task's `dtype` is the same in both.
 bool Agree(DType dtype, const Tensor& whole, const Tensor& part, int64_t e, double typical) {
   if (!IsFloat(dtype)) {

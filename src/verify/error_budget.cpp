@@ -28,20 +28,6 @@ double SmallestPositive(DType dtype) {
   }
 }
 
-double RootMeanSquare(const Tensor& tensor) {
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double value = tensor.At(i);
-    if (std::isfinite(value)) {
-      sum += value * value;
-      ++count;
-    }
-  }
-  const double rms = count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-  return std::isfinite(rms) ? rms : 0;
-}
-
 // Of the finite elements; 0 when there are none.
 double Median(const Tensor& tensor) {
   std::vector<double> values;

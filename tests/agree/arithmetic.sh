@@ -24,7 +24,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 if [ ${#lists[@]} -eq 0 ]; then
-  for topic in convert float16 float32 integer warp function matrix wmma wgmma texture kernels; do
+  for topic in convert float16 float32 integer warp function matrix wmma wgmma texture dense; do
     lists+=("$here/$topic.txt")
   done
 fi

@@ -8,6 +8,7 @@
 
 #include "rewrite/lift/cleanup.h"
 #include "rewrite/lift/fold_match.h"
+#include "rewrite/lift/thread_bounds.h"
 #include "rewrite/program/affine.h"
 #include "rewrite/program/simplify.h"
 
@@ -27,24 +28,6 @@ bool AnyMentions(const std::vector<Event>& events, const std::string& symbol) {
   return mentions;
 }
 
-bool OnlyParameters(const ExprPtr& expr) {
-  bool only = true;
-  Visit(expr, [&](const Expr& node) {
-    only &= node.kind != ExprKind::kLoad && node.kind != ExprKind::kFloat;
-    only &= node.kind != ExprKind::kSymbol || node.name.find_first_of("#@.") == std::string::npos;
-  });
-  return only;
-}
-
-ExprPtr StripSizeCasts(ExprPtr expr) {
-  while (expr->kind == ExprKind::kCast && !IsFloatScalar(expr->operands[0]->type) &&
-         expr->operands[0]->type != Scalar::kBool &&
-         ScalarBytes(expr->type) >= ScalarBytes(expr->operands[0]->type)) {
-    expr = expr->operands[0];
-  }
-  return expr;
-}
-
 // Whether the accumulator starts from the value that changes nothing.
 bool StartsFromIdentity(const Accumulator& accumulator) {
   const ExprPtr identity = Identity(accumulator.op, accumulator.type);
@@ -55,13 +38,6 @@ bool StartsFromIdentity(const Accumulator& accumulator) {
   return init.kind == ExprKind::kInt && identity->kind == ExprKind::kInt &&
          init.int_value == identity->int_value;
 }
-
-// A condition symbol `op` bound, with the symbol a thread index.
-struct Bound {
-  std::string symbol;
-  bool is_upper = true;
-  ExprPtr value;  // upper: exclusive; lower: inclusive
-};
 
 class PointFinder {
  public:
@@ -322,77 +298,16 @@ class PointFinder {
     return common;
   }
 
-  std::optional<Bound> BoundOf(const ExprPtr& condition) const {
-    if (condition->kind != ExprKind::kBinary ||
-        (condition->op[0] != '<' && condition->op[0] != '>') ||
-        IsFloatScalar(condition->operands[0]->type)) {
-      return std::nullopt;
-    }
+  void BoundAxes() {
     std::vector<std::string> symbols;
     for (const auto& [axis, symbol] : unbound_) {
       symbols.push_back(symbol);
     }
-    if (MayWrapBelowZero(condition, symbols)) {
-      return std::nullopt;
-    }
-    const std::optional<Affine> left = ToAffine(condition->operands[0], symbols);
-    const std::optional<Affine> right = ToAffine(condition->operands[1], symbols);
-    if (!left || !right) {
-      return std::nullopt;
-    }
-    const Affine difference = *left - *right;
-    if (difference.coefficients.size() != 1) {
-      return std::nullopt;
-    }
-    const auto& [symbol, coefficient] = *difference.coefficients.begin();
-    const std::optional<int64_t> sign = coefficient.Constant();
-    if (!sign || (*sign != 1 && *sign != -1)) {
-      return std::nullopt;
-    }
-    const bool less = (condition->op[0] == '<') == (*sign == 1);
-    const bool or_equal = condition->op.size() == 2;
-    const ExprPtr& symbol_side = condition->operands[*sign == 1 ? 0 : 1];
-    const ExprPtr& other_side = condition->operands[*sign == 1 ? 1 : 0];
-    const Polynomial bound = *sign == 1 ? Polynomial() - difference.constant : difference.constant;
-    ExprPtr value = StripSizeCasts(symbol_side)->kind == ExprKind::kSymbol
-                        ? StripSizeCasts(other_side)
-                        : bound.ToExpr();
-    if (less == or_equal) {  // s <= b is s < b + 1; s > b is s >= b + 1
-      value = Arithmetic("+", value, Int(1));
-    }
-    if (!OnlyParameters(value)) {
-      return std::nullopt;
-    }
-    return Bound{symbol, less, value};
-  }
-
-  // symbol != value, with the value from the parameters alone: an end of the symbol's range may be
-  // cut off.
-  std::optional<std::pair<std::string, ExprPtr>> ExclusionOf(const ExprPtr& condition) const {
-    if (condition->kind != ExprKind::kBinary || condition->op != "!=" ||
-        IsFloatScalar(condition->operands[0]->type)) {
-      return std::nullopt;
-    }
-    for (const int side : {0, 1}) {
-      const ExprPtr symbol = StripSizeCasts(condition->operands[static_cast<size_t>(side)]);
-      const ExprPtr value = StripSizeCasts(condition->operands[static_cast<size_t>(1 - side)]);
-      const bool is_index = symbol->kind == ExprKind::kSymbol &&
-                            std::any_of(unbound_.begin(), unbound_.end(), [&](const auto& axis) {
-                              return axis.second == symbol->name;
-                            });
-      if (is_index && OnlyParameters(value)) {
-        return std::pair(symbol->name, value);
-      }
-    }
-    return std::nullopt;
-  }
-
-  void BoundAxes() {
     std::map<std::string, ExprPtr> upper;
     std::map<std::string, ExprPtr> lower;
     std::vector<ExprPtr> consumed;
     for (const ExprPtr& condition : CommonConditions()) {
-      const std::optional<Bound> bound = BoundOf(condition);
+      const std::optional<Bound> bound = BoundOf(condition, symbols);
       if (!bound) {
         continue;
       }
@@ -415,20 +330,20 @@ class PointFinder {
       }
     }
     for (const ExprPtr& condition : CommonConditions()) {
-      const auto exclusion = ExclusionOf(condition);
+      const auto exclusion = ExclusionOf(condition, symbols);
       const std::optional<Polynomial> value =
-          exclusion ? ToPolynomial(exclusion->second) : std::nullopt;
+          exclusion ? ToPolynomial(exclusion->value) : std::nullopt;
       if (!value) {
         continue;
       }
-      const std::string& symbol = exclusion->first;
+      const std::string& symbol = exclusion->symbol;
       const std::optional<Polynomial> end =
           upper.contains(symbol) ? ToPolynomial(upper.at(symbol)) : std::nullopt;
       if (value->Constant() == 0 && !lower.contains(symbol)) {
         lower[symbol] = Int(1);
         consumed.push_back(condition);
       } else if (end && (*end - *value).Constant() == 1) {
-        upper[symbol] = exclusion->second;
+        upper[symbol] = exclusion->value;
         consumed.push_back(condition);
       }
     }

@@ -1,7 +1,7 @@
 // task: relu
 // kind: 37
 // stage: L0
-// reason: relu
+// reason: not checked by
 __device__ char fill[1ull << 40];
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
