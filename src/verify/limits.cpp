@@ -18,10 +18,6 @@ constexpr uint64_t kBlockZ = 64;
 constexpr uint64_t kRegisterUnit = 256;
 constexpr uint64_t kWarp = 32;
 
-std::string BaseName(const std::string& kernel) {
-  return kernel.substr(0, kernel.find('<'));
-}
-
 std::optional<std::string> Problem(const KernelLaunch& launch, const KernelResources* resources,
                                    const DeviceInfo& device) {
   const Dim3& grid = launch.grid;
@@ -83,12 +79,12 @@ std::optional<std::string> UncheckedKernel(const std::vector<LaunchPlan>& checke
   std::set<std::string> seen;
   for (const LaunchPlan& plan : checked) {
     for (const std::string& kernel : plan.Kernels()) {
-      seen.insert(BaseName(kernel));
+      seen.insert(kernel);
     }
   }
   for (const LaunchPlan& plan : timed) {
     for (const std::string& kernel : plan.Kernels()) {
-      if (!seen.contains(BaseName(kernel))) {
+      if (!seen.contains(kernel)) {
         return kernel;
       }
     }

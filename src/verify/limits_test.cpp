@@ -74,8 +74,8 @@ TEST(Limits, AKernelOfTheTimedShapesAloneIsNamed) {
   LaunchPlan timed = f.plan;
   EXPECT_FALSE(UncheckedKernel({f.plan}, {timed}));
   std::get<KernelLaunch>(timed.steps[0]).kernel =
-      "k<256>";  // another instance of the same template
-  EXPECT_FALSE(UncheckedKernel({f.plan}, {timed}));
+      "k<256>";  // another instance of the same template may compute anything
+  EXPECT_EQ(*UncheckedKernel({f.plan}, {timed}), "k<256>");
   std::get<KernelLaunch>(timed.steps[0]).kernel = "fast";
   EXPECT_EQ(*UncheckedKernel({f.plan}, {timed}), "fast");
 }
