@@ -56,7 +56,7 @@ def fill(arg, shape, sizes, generator):
         high = size_value(spec.get("max", 256), sizes)
         return torch.randint(int(low), int(high), shape, dtype=dtype, device="cuda", generator=generator)
     if kind == "uniform":
-        low, high = float(spec.get("min", 0)), float(spec.get("max", 1))
+        low, high = (float(size_value(spec.get(k, d), sizes)) for k, d in (("min", 0), ("max", 1)))
         return (torch.rand(shape, device="cuda", generator=generator) * (high - low) + low).to(dtype)
     if kind in ("zeros", "constant"):
         return torch.full(shape, spec.get("value", 0), dtype=dtype, device="cuda")
@@ -66,9 +66,9 @@ def fill(arg, shape, sizes, generator):
 
 
 def compile_library(item):
-    name, path, folder, arch = item
-    out = pathlib.Path(folder) / f"{name}.so"
-    command = ["nvcc", "-O3", f"-arch={arch}", "-std=c++17", "-shared", "-Xcompiler", "-fPIC", "-o", str(out), path]
+    index, (name, path), folder, arch = item
+    out = pathlib.Path(folder) / f"{index}.so"  # names may hold what nvcc does not take
+    command = ["nvcc", "-w", "-O3", f"-arch={arch}", "-std=c++17", "-shared", "-Xcompiler", "-fPIC", "-o", str(out), path]
     done = subprocess.run(command, capture_output=True, text=True)
     return name, (out if done.returncode == 0 else None), done.stderr.strip()
 
@@ -106,7 +106,7 @@ def main():
     properties = torch.cuda.get_device_properties(0)
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(16) as pool:
-        items = [(*pair.split("=", 1), folder, options.arch) for pair in options.kernels]
+        items = [(i, pair.split("=", 1), folder, options.arch) for i, pair in enumerate(options.kernels)]
         launchers, failed = {}, {}
         for name, library, log in pool.map(compile_library, items):
             if library is None:

@@ -1,13 +1,14 @@
 // Compares predictions with measured times, and fits the time model's free coefficients.
 //
-//   fit_time_model MODEL COUNTS.json TIMES.json [COUNTS.json TIMES.json ...]
+//   fit_time_model MODEL VARIANTS.jsonl
 //
-// MODEL is a device description (h200, or a .toml file); COUNTS come from count_kernels, TIMES from
-// bench/gpu/time_kernels.py, joined by kernel name. Two fits hold half of the material out: every
+// MODEL is a device description (h200, or a .toml file); VARIANTS comes from variants.py pack. Two
+// kinds of fit hold half of the material out: every
 // second kernel of each task (what the search meets: new variants of known kinds), and every second
-// task (kinds that the fit never saw). The report gives Kendall's tau within tasks, and the
-// quantiles of the error of a ratio of two kernels of one task (what a KEEP decision uses) and of
-// one time.
+// task, once the even and once the odd ones (kinds that the fit never saw). The report gives
+// Kendall's tau within tasks, over pairs whose measured intervals do not overlap (the others have
+// no order to find) and over all; and the quantiles of the error of a gain over the task's original
+// (what a KEEP decision uses), of a ratio of any two kernels of one task, and of one time.
 
 #include <fmt/format.h>
 
@@ -15,6 +16,8 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,9 @@ struct Row {
   std::string kernel;
   PlanWork work;
   double measured_s = 0;
+  double low_s = 0;  // 95 % interval
+  double high_s = 0;
+  bool original = false;
 };
 struct Group {
   std::string task;
@@ -48,17 +54,16 @@ struct Coefficient {
 constexpr Coefficient kCoefficients[] = {
     {"overlap_exponent", &DeviceDescription::overlap_exponent, 1.5, 12},
     {"global_wavefront_clocks", &DeviceDescription::global_wavefront_clocks, 1, 4},
-    {"scattered_sectors_per_clock", &DeviceDescription::scattered_sectors_per_clock, 0.5, 4},
+    {"block_spread", &DeviceDescription::block_spread, 0.001, 1},
     {"shared_atomic_clocks", &DeviceDescription::shared_atomic_clocks, 1, 16},
     {"instructions_in_flight", &DeviceDescription::instructions_in_flight, 1, 6},
     {"dram_latency", &DeviceDescription::dram_latency, 450, 1500},
     {"barrier_latency", &DeviceDescription::barrier_latency, 10, 120},
     {"block_start_clocks", &DeviceDescription::block_start_clocks, 5, 300},
+    {"warp_start_clocks", &DeviceDescription::warp_start_clocks, 1, 40},
     {"l2_bytes_per_s", &DeviceDescription::l2_bytes_per_s, 3.5e12, 9e12},
     {"dram_achievable_bytes_per_s", &DeviceDescription::dram_achievable_bytes_per_s, 3.9e12,
      4.7e12},
-    {"same_address_atomics_per_s", &DeviceDescription::same_address_atomics_per_s, 2e8, 4e9},
-    {"atomic_lanes_per_s", &DeviceDescription::atomic_lanes_per_s, 2e11, 6e12},
     {"launch_overhead_s", &DeviceDescription::launch_overhead_s, 1e-6, 8e-6},
     {"next_launch_overhead_s", &DeviceDescription::next_launch_overhead_s, 5e-7, 5e-6}};
 
@@ -107,47 +112,98 @@ double Quantile(std::vector<double> values, double q) {
                          static_cast<size_t>(q * static_cast<double>(values.size())))];
 }
 
-void Report(const char* title, const std::vector<const Group*>& groups,
-            const DeviceDescription& device, bool by_row) {
+// Kendall's tau: pairs in the measured order less those in the other, over their number.
+struct Tau {
+  double sum = 0;
+  double pairs = 0;
+  void Take(double measured, double predicted) {
+    sum += measured * predicted > 0 ? 1 : -1;
+    pairs += 1;
+  }
+  double Value() const { return pairs > 0 ? sum / pairs : 0; }
+};
+
+// A held-out part with the coefficients of the fit that did not see it.
+struct Part {
+  const Group* group;
+  DeviceDescription device;
+};
+
+struct Errors {
+  std::vector<double> gains;
   std::vector<double> ratios;
-  std::vector<double> levels;
-  double taus = 0;
-  double tau_groups = 0;
+  std::vector<double> times;
+  std::vector<double> taus;         // by task, of significant pairs
+  std::vector<double> taus_of_all;  // of all pairs
   size_t rows = 0;
-  for (const Group* group : groups) {
-    const std::vector<double> errors = LogErrors(*group, device);
-    double concordant = 0;
-    double pairs = 0;
+
+  // Returns the tau of significant pairs.
+  double Take(const Group& group, const DeviceDescription& device) {
+    const std::vector<double> errors = LogErrors(group, device);
+    Tau significant;
+    Tau all;
     for (size_t i = 0; i < errors.size(); ++i) {
-      levels.push_back(std::exp(std::abs(errors[i])));
+      times.push_back(std::exp(std::abs(errors[i])));
       for (size_t j = 0; j < i; ++j) {
-        ratios.push_back(std::exp(std::abs(errors[i] - errors[j])));
-        const double measured = std::log(group->rows[i].measured_s / group->rows[j].measured_s);
+        const Row& a = group.rows[i];
+        const Row& b = group.rows[j];
+        const double measured = std::log(a.measured_s / b.measured_s);
         const double predicted = measured + errors[i] - errors[j];
-        concordant += measured * predicted > 0 ? 1 : -1;
-        pairs += 1;
+        const double error = std::exp(std::abs(errors[i] - errors[j]));
+        ratios.push_back(error);
+        if (a.original != b.original) {
+          gains.push_back(error);
+        }
+        all.Take(measured, predicted);
+        if (a.low_s > b.high_s || b.low_s > a.high_s) {
+          significant.Take(measured, predicted);
+        }
       }
     }
     rows += errors.size();
-    const double tau = pairs > 0 ? concordant / pairs : 0;
-    if (pairs > 0) {
-      taus += tau;
-      tau_groups += 1;
+    if (significant.pairs > 0) {
+      taus.push_back(significant.Value());
     }
+    if (all.pairs > 0) {
+      taus_of_all.push_back(all.Value());
+    }
+    return significant.Value();
+  }
+};
+
+double Mean(const std::vector<double>& values) {
+  return values.empty() ? 0
+                        : std::accumulate(values.begin(), values.end(), 0.0) /
+                              static_cast<double>(values.size());
+}
+
+void Report(const char* title, const std::vector<Part>& parts, bool by_row) {
+  Errors errors;
+  for (const Part& part : parts) {
+    const double tau = errors.Take(*part.group, part.device);
     if (by_row) {
-      fmt::print("{}: tau {:.2f}\n", group->task, tau);
-      for (size_t i = 0; i < errors.size(); ++i) {
-        fmt::print("  {:28} measured {:9.4f} ms, predicted {:9.4f} ms, x{:.2f}\n",
-                   group->rows[i].kernel, group->rows[i].measured_s * 1e3,
-                   Predicted(group->rows[i], device) * 1e3, std::exp(errors[i]));
+      fmt::print("{}: tau {:.2f}\n", part.group->task, tau);
+      for (const Row& row : part.group->rows) {
+        const double predicted = Predicted(row, part.device);
+        fmt::print("  {:28} measured {:9.4f} ms, predicted {:9.4f} ms, x{:.2f}\n", row.kernel,
+                   row.measured_s * 1e3, predicted * 1e3, predicted / row.measured_s);
       }
     }
   }
   fmt::print(
-      "{:28} {} tasks, {} kernels: tau {:.3f}; error factor of a ratio: median {:.2f}, 90 % "
-      "{:.2f}; of a time: median {:.2f}, 90 % {:.2f}\n",
-      title, groups.size(), rows, tau_groups > 0 ? taus / tau_groups : 0, Quantile(ratios, 0.5),
-      Quantile(ratios, 0.9), Quantile(levels, 0.5), Quantile(levels, 0.9));
+      "{:30} {} tasks, {} kernels: tau {:.2f} ({:.2f} over all pairs); error of a gain: median "
+      "{:.2f}, 90 % {:.2f}; of a ratio: {:.2f}, {:.2f}; of a time: {:.2f}, {:.2f}\n",
+      title, parts.size(), errors.rows, Mean(errors.taus), Mean(errors.taus_of_all),
+      Quantile(errors.gains, 0.5), Quantile(errors.gains, 0.9), Quantile(errors.ratios, 0.5),
+      Quantile(errors.ratios, 0.9), Quantile(errors.times, 0.5), Quantile(errors.times, 0.9));
+}
+
+std::vector<Part> With(const std::vector<const Group*>& groups, const DeviceDescription& device) {
+  std::vector<Part> parts;
+  for (const Group* group : groups) {
+    parts.push_back({group, device});
+  }
+  return parts;
 }
 
 // Coordinate descent in the logarithms, with steps that shrink.
@@ -170,69 +226,85 @@ DeviceDescription Fit(const std::vector<const Group*>& groups, DeviceDescription
   return device;
 }
 
-Result<Group> ReadGroup(const fs::path& counts_file, const fs::path& times_file) {
-  OPTIML_ASSIGN(const std::string counts_text, ReadFile(counts_file));
-  OPTIML_ASSIGN(const std::string times_text, ReadFile(times_file));
-  try {
-    const Json counts = Json::parse(counts_text);
-    const Json times = Json::parse(times_text);
-    Group group;
-    group.task = counts.at("task").get<std::string>() + " " + counts.at("sizes").dump();
-    for (const Json& row : counts.at("rows")) {
-      for (const Json& time : times.at("rows")) {
-        if (time.at("kernel") == row.at("kernel")) {
-          group.rows.push_back({row.at("kernel").get<std::string>(), WorkFromJson(row.at("work")),
-                                time.at("median_s").get<double>()});
-        }
+// Lines of variants.py pack.
+Result<std::vector<Group>> ReadGroups(const fs::path& file) {
+  OPTIML_ASSIGN(const std::string text, ReadFile(file));
+  std::vector<Group> groups;
+  std::istringstream lines(text);
+  size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    try {
+      const Json json = Json::parse(line);
+      const std::string task =
+          json.at("task").get<std::string>() + " " + json.at("sizes").get<std::string>();
+      if (groups.empty() || groups.back().task != task) {
+        groups.push_back({task, {}});
       }
+      Row row;
+      row.kernel = json.at("chain").get<std::string>();
+      row.original = row.kernel == "original";
+      row.work = WorkFromJson(json.at("work"));
+      row.measured_s = json.at("median_s").get<double>();
+      row.low_s = json.at("low_s").get<double>();
+      row.high_s = json.at("high_s").get<double>();
+      groups.back().rows.push_back(std::move(row));
+    } catch (const Json::exception& error) {
+      return Error(ErrorCode::kParse,
+                   fmt::format("{}:{}: {}", file.string(), number, error.what()));
     }
-    return group;
-  } catch (const Json::exception& error) {
-    return Error(ErrorCode::kParse, fmt::format("{}, {}: {}", counts_file.string(),
-                                                times_file.string(), error.what()));
   }
+  return groups;
 }
 
-Result<void> Run(const std::string& model, const std::vector<std::string>& files) {
-  OPTIML_ASSIGN(const DeviceDescription device, LoadDeviceDescription(model));
-  std::vector<Group> groups;
-  for (size_t i = 0; i + 1 < files.size(); i += 2) {
-    OPTIML_ASSIGN(Group group, ReadGroup(files[i], files[i + 1]));
-    groups.push_back(std::move(group));
+// Kernels of a task in measured order, so that both halves span slow and fast ones; the original,
+// which every gain needs, is in both.
+std::vector<Group> Half(const std::vector<Group>& groups, size_t parity) {
+  std::vector<Group> half;
+  for (const Group& group : groups) {
+    half.push_back({group.task, {}});
+    for (size_t i = 0; i < group.rows.size(); ++i) {
+      if (i % 2 == parity || group.rows[i].original) {
+        half.back().rows.push_back(group.rows[i]);
+      }
+    }
   }
-  // Kernels of a task in measured order, so that both halves span slow and fast ones.
-  std::vector<Group> even;
-  std::vector<Group> odd;
+  return half;
+}
+
+std::vector<const Group*> Pointers(const std::vector<Group>& groups, size_t begin, size_t step) {
+  std::vector<const Group*> pointers;
+  for (size_t i = begin; i < groups.size(); i += step) {
+    pointers.push_back(&groups[i]);
+  }
+  return pointers;
+}
+
+Result<void> Run(const std::string& model, const fs::path& file) {
+  OPTIML_ASSIGN(const DeviceDescription device, LoadDeviceDescription(model));
+  OPTIML_ASSIGN(std::vector<Group> groups, ReadGroups(file));
   for (Group& group : groups) {
     std::sort(group.rows.begin(), group.rows.end(),
               [](const Row& a, const Row& b) { return a.measured_s < b.measured_s; });
-    even.push_back({group.task, {}});
-    odd.push_back({group.task, {}});
-    for (size_t i = 0; i < group.rows.size(); ++i) {
-      (i % 2 == 0 ? even : odd).back().rows.push_back(group.rows[i]);
+  }
+  const std::vector<Group> even = Half(groups, 0);
+  const std::vector<Group> odd = Half(groups, 1);
+  const auto all = Pointers(groups, 0, 1);
+  Report("as shipped", With(all, device), true);
+  fmt::print("\n");
+  const DeviceDescription by_kernels = Fit(Pointers(even, 0, 1), device);
+  Report("fitted to half of the kernels", With(Pointers(even, 0, 1), by_kernels), false);
+  Report("  the kernels held out", With(Pointers(odd, 0, 1), by_kernels), false);
+  std::vector<Part> held_out;
+  for (const size_t fold : {0, 1}) {
+    const DeviceDescription by_tasks = Fit(Pointers(groups, fold, 2), device);
+    for (const Group* group : Pointers(groups, 1 - fold, 2)) {
+      held_out.push_back({group, by_tasks});
     }
   }
-  std::vector<const Group*> all;
-  std::vector<const Group*> even_kernels;
-  std::vector<const Group*> odd_kernels;
-  std::vector<const Group*> even_tasks;
-  std::vector<const Group*> odd_tasks;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    all.push_back(&groups[i]);
-    even_kernels.push_back(&even[i]);
-    odd_kernels.push_back(&odd[i]);
-    (i % 2 == 0 ? even_tasks : odd_tasks).push_back(&groups[i]);
-  }
-  Report("as shipped", all, device, true);
-  fmt::print("\n");
-  const DeviceDescription by_kernels = Fit(even_kernels, device);
-  Report("fitted to half of the kernels", even_kernels, by_kernels, false);
-  Report("  the kernels held out", odd_kernels, by_kernels, false);
-  const DeviceDescription by_tasks = Fit(even_tasks, device);
-  Report("fitted to half of the tasks", even_tasks, by_tasks, false);
-  Report("  the tasks held out", odd_tasks, by_tasks, false);
+  Report("tasks held out, both halves", held_out, false);
   const DeviceDescription to_all = Fit(all, device);
-  Report("fitted to all", all, to_all, false);
+  Report("fitted to all", With(all, to_all), false);
   fmt::print("\n{:32} {:>12} {:>12} {:>12}\n", "coefficient", "shipped", "half kernels",
              "fit to all");
   for (const Coefficient& coefficient : kCoefficients) {
@@ -246,11 +318,11 @@ Result<void> Run(const std::string& model, const std::vector<std::string>& files
 }  // namespace optiml
 
 int main(int argc, char** argv) {
-  if (argc < 4 || argc % 2 != 0) {
-    fmt::print(stderr, "usage: fit_time_model MODEL COUNTS.json TIMES.json ...\n");
+  if (argc != 3) {
+    fmt::print(stderr, "usage: fit_time_model MODEL VARIANTS.jsonl\n");
     return 2;
   }
-  const auto done = optiml::Run(argv[1], std::vector<std::string>(argv + 2, argv + argc));
+  const auto done = optiml::Run(argv[1], argv[2]);
   if (!done.has_value()) {
     fmt::print(stderr, "fit_time_model: {}\n", done.error().message());
     return 3;

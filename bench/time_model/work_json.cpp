@@ -27,6 +27,8 @@ constexpr std::pair<const char*, uint64_t ptx::Counters::*> kCounts[] = {
     {"dram_read_bytes", &ptx::Counters::dram_read_bytes},
     {"dram_write_bytes", &ptx::Counters::dram_write_bytes},
     {"l2_dirty_bytes_at_end", &ptx::Counters::l2_dirty_bytes_at_end},
+    {"load_requests_from_l2", &ptx::Counters::load_requests_from_l2},
+    {"load_requests_from_dram", &ptx::Counters::load_requests_from_dram},
     {"global_load_rounds", &ptx::Counters::global_load_rounds}};
 constexpr std::pair<const char*, ptx::RequestCounts ptx::Counters::*> kRequests[] = {
     {"global_load", &ptx::Counters::global_load},
@@ -46,7 +48,7 @@ Json CountersToJson(const ptx::Counters& c) {
   }
   for (const auto& [name, member] : kRequests) {
     const ptx::RequestCounts& r = c.*member;
-    json[name] = {r.requests, r.sectors, r.lane_bytes};
+    json[name] = {r.requests, r.sectors, r.lane_bytes, r.lines};
   }
   for (const auto& [name, member] : kShared) {
     const ptx::SharedCounts& s = c.*member;
@@ -54,7 +56,16 @@ Json CountersToJson(const ptx::Counters& c) {
   }
   for (const auto& [name, member] : kAtomics) {
     const ptx::AtomicCounts& a = c.*member;
-    json[name] = {a.requests, a.sectors, a.lanes, a.serialised, a.returning};
+    json[name] = {a.requests,
+                  a.sectors,
+                  a.lanes,
+                  a.serialised,
+                  a.returning,
+                  a.rounds,
+                  a.busiest_sector_rounds,
+                  a.busiest_float_sector_rounds,
+                  a.busiest_piece_rounds,
+                  a.pieces};
   }
   json["cache_modelled"] = c.cache_modelled;
   json["thread_by_class"] = c.thread_by_class;
@@ -70,7 +81,7 @@ ptx::Counters CountersFromJson(const Json& json) {
   }
   for (const auto& [name, member] : kRequests) {
     const Json& r = json.at(name);
-    c.*member = {number(r, 0), number(r, 1), number(r, 2)};
+    c.*member = {number(r, 0), number(r, 1), number(r, 2), number(r, 3)};
   }
   for (const auto& [name, member] : kShared) {
     const Json& s = json.at(name);
@@ -78,7 +89,8 @@ ptx::Counters CountersFromJson(const Json& json) {
   }
   for (const auto& [name, member] : kAtomics) {
     const Json& a = json.at(name);
-    c.*member = {number(a, 0), number(a, 1), number(a, 2), number(a, 3), number(a, 4)};
+    c.*member = {number(a, 0), number(a, 1), number(a, 2), number(a, 3), number(a, 4),
+                 number(a, 5), number(a, 6), number(a, 7), number(a, 8), number(a, 9)};
   }
   c.cache_modelled = json.at("cache_modelled").get<bool>();
   json.at("thread_by_class").get_to(c.thread_by_class);
@@ -101,8 +113,7 @@ Json ToJson(const PlanWork& work) {
                      {"registers", launch.block.registers_per_thread},
                      {"shared_bytes", launch.block.shared_bytes},
                      {"blocks", launch.blocks},
-                     {"blocks_run", launch.blocks_run},
-                     {"atomic_addresses", launch.atomic_addresses}});
+                     {"blocks_run", launch.blocks_run}});
   }
   return steps;
 }
@@ -121,7 +132,6 @@ PlanWork WorkFromJson(const Json& json) {
       launch.block.shared_bytes = step.at("shared_bytes").get<uint64_t>();
       launch.blocks = step.at("blocks").get<uint64_t>();
       launch.blocks_run = step.at("blocks_run").get<uint64_t>();
-      launch.atomic_addresses = step.at("atomic_addresses").get<uint64_t>();
       made.launch = launch;
     }
     work.push_back(std::move(made));

@@ -300,12 +300,17 @@ uint64_t Times(uint64_t count, double factor) {
 }
 
 // The counts that a cache with a memory makes less than linear in the number of blocks.
-constexpr uint64_t ptx::Counters::* kCacheCounts[] = {
-    &ptx::Counters::l1_load_sectors,      &ptx::Counters::l1_load_hits,
-    &ptx::Counters::l2_sectors,           &ptx::Counters::l2_hits,
-    &ptx::Counters::l2_read_sectors,      &ptx::Counters::l2_write_sectors,
-    &ptx::Counters::dram_read_bytes,      &ptx::Counters::dram_write_bytes,
-    &ptx::Counters::l2_dirty_bytes_at_end};
+constexpr uint64_t ptx::Counters::* kCacheCounts[] = {&ptx::Counters::l1_load_sectors,
+                                                      &ptx::Counters::l1_load_hits,
+                                                      &ptx::Counters::l2_sectors,
+                                                      &ptx::Counters::l2_hits,
+                                                      &ptx::Counters::l2_read_sectors,
+                                                      &ptx::Counters::l2_write_sectors,
+                                                      &ptx::Counters::dram_read_bytes,
+                                                      &ptx::Counters::dram_write_bytes,
+                                                      &ptx::Counters::l2_dirty_bytes_at_end,
+                                                      &ptx::Counters::load_requests_from_l2,
+                                                      &ptx::Counters::load_requests_from_dram};
 
 }  // namespace
 
@@ -381,6 +386,7 @@ ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
     scale(requests->requests);
     scale(requests->sectors);
     scale(requests->lane_bytes);
+    scale(requests->lines);
   }
   for (ptx::SharedCounts* shared : {&s.shared_load, &s.shared_store}) {
     scale(shared->requests);
@@ -393,6 +399,10 @@ ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
     scale(atomics->lanes);
     scale(atomics->serialised);
     scale(atomics->returning);
+    scale(atomics->rounds);
+    scale(atomics->busiest_sector_rounds);
+    scale(atomics->busiest_float_sector_rounds);
+    scale(atomics->busiest_piece_rounds);
   }
   for (const auto member : kCacheCounts) {
     scale(s.*member);

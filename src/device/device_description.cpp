@@ -154,12 +154,14 @@ Result<DeviceDescription> Read(const toml::table& root, std::string_view file) {
   OPTIML_TRY(ReadTable(root, file, "memory", [&](TableReader& r) {
     r.Number("l2_bytes", d.l2_bytes)
         .Number("l2_bytes_per_s", d.l2_bytes_per_s)
+        .Number("l2_store_lines_per_s", d.l2_store_lines_per_s)
         .Number("dram_bytes_per_s", d.dram_bytes_per_s)
         .Number("dram_achievable_bytes_per_s", d.dram_achievable_bytes_per_s);
   }));
   OPTIML_TRY(ReadTable(root, file, "atomics", [&](TableReader& r) {
-    r.Number("lanes_per_s", d.atomic_lanes_per_s)
-        .Number("same_address_per_s", d.same_address_atomics_per_s);
+    r.Number("l2_slices", d.l2_slices)
+        .Number("slice_rounds_per_s", d.slice_atomic_rounds_per_s)
+        .Number("sector_float_rounds_per_s", d.sector_float_rounds_per_s);
   }));
   OPTIML_TRY(ReadTable(root, file, "latency_clocks", [&](TableReader& r) {
     r.Number("arithmetic", d.arithmetic_latency)
@@ -169,7 +171,8 @@ Result<DeviceDescription> Read(const toml::table& root, std::string_view file) {
         .Number("dram", d.dram_latency)
         .Number("barrier", d.barrier_latency)
         .Number("special", d.special_latency)
-        .Number("block_start", d.block_start_clocks);
+        .Number("block_start", d.block_start_clocks)
+        .Number("warp_start", d.warp_start_clocks);
   }));
   OPTIML_TRY(ReadTable(root, file, "overhead", [&](TableReader& r) {
     r.Number("launch_s", d.launch_overhead_s).Number("next_launch_s", d.next_launch_overhead_s);
@@ -177,7 +180,7 @@ Result<DeviceDescription> Read(const toml::table& root, std::string_view file) {
   OPTIML_TRY(ReadTable(root, file, "model", [&](TableReader& r) {
     r.Number("overlap_exponent", d.overlap_exponent)
         .Number("global_wavefront_clocks", d.global_wavefront_clocks)
-        .Number("scattered_sectors_per_clock", d.scattered_sectors_per_clock)
+        .Number("block_spread", d.block_spread)
         .Number("shared_atomic_clocks", d.shared_atomic_clocks)
         .Number("instructions_in_flight", d.instructions_in_flight)
         .Factor("prediction_error_factor", d.prediction_error_factor);

@@ -47,11 +47,13 @@ struct DeviceDescription {
 
   uint64_t l2_bytes = 0;
   double l2_bytes_per_s = 0;
+  double l2_store_lines_per_s = 0;         // stores from L1, each of at most a 128-byte line
   double dram_bytes_per_s = 0;             // pin
   double dram_achievable_bytes_per_s = 0;  // what streaming kernels reach
 
-  double atomic_lanes_per_s = 0;          // at L2, distinct addresses
-  double same_address_atomics_per_s = 0;  // on one address
+  double l2_slices = 0;                  // that take atomics side by side
+  double slice_atomic_rounds_per_s = 0;  // one address of a sector a round
+  double sector_float_rounds_per_s = 0;  // floating-point sums of one sector wait for each other
 
   // Latencies in clocks.
   double arithmetic_latency = 0;
@@ -62,6 +64,7 @@ struct DeviceDescription {
   double barrier_latency = 0;
   double special_latency = 0;
   double block_start_clocks = 0;  // of one multiprocessor, a block
+  double warp_start_clocks = 0;   // and for each of its warps
 
   double launch_overhead_s = 0;       // the first launch of a plan
   double next_launch_overhead_s = 0;  // each further one
@@ -69,7 +72,7 @@ struct DeviceDescription {
   // Free coefficients of the time model (time_model.h), fitted to measurements.
   double overlap_exponent = 0;
   double global_wavefront_clocks = 0;
-  double scattered_sectors_per_clock = 0;
+  double block_spread = 0;  // the slowest of two warps over their mean, less 1; twice for four ...
   double shared_atomic_clocks = 0;
   double instructions_in_flight = 0;
   double prediction_error_factor = 0;  // stated error of a ratio of two predictions

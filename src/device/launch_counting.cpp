@@ -36,7 +36,6 @@ class Counting {
     request_.cache = CacheFor(prepared.block, blocks, device);
     counted_.work.block = prepared.block;
     counted_.work.blocks = blocks;
-    counted_.work.atomic_addresses = memory.writable_bytes() / 4;
   }
 
   const ptx::LaunchRequest& request() const { return request_; }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "base/check.h"
 
@@ -36,15 +35,6 @@ double MachineInstructions(InstructionClass instruction_class) {
   }
 }
 
-// A request to L1 has at most four sectors of one line a wavefront. Below this share of used bytes
-// the lanes are in lines of their own.
-constexpr double kDenseShare = 0.5;
-constexpr double kScatteredShare = 0.125;
-constexpr double kSectorsPerWavefront = 4;
-
-// Atomics are of 4-byte words, mostly.
-constexpr double kWordsOfSector = 8;
-
 // Shared loads of a warp that are in flight together: unrolled tile loops.
 constexpr double kSharedLoadsInFlight = 6;
 // Global loads in flight when the emulator did not tell.
@@ -70,17 +60,9 @@ double SpecialFunctions(const ptx::Counters& c) {
          WarpCount(c, InstructionClass::kFp32Root) + WarpCount(c, InstructionClass::kDivision);
 }
 
-// Clocks of the load-store path for one kind of global access.
-double GlobalWavefronts(const ptx::RequestCounts& access, const DeviceDescription& device) {
-  if (access.requests == 0 || access.sectors == 0) {
-    return 0;
-  }
-  const double used = D(access.lane_bytes) / (D(access.sectors) * 32);
-  const double dense =
-      std::clamp((used - kScatteredShare) / (kDenseShare - kScatteredShare), 0.0, 1.0);
-  const double per_wavefront = device.scattered_sectors_per_clock +
-                               dense * (kSectorsPerWavefront - device.scattered_sectors_per_clock);
-  return std::max(D(access.requests), D(access.sectors) / per_wavefront);
+// Local memory is laid out so that the lanes of a warp are neighbours: four sectors a line.
+double LocalLines(const ptx::RequestCounts& access) {
+  return D(access.sectors) / 4;
 }
 
 double IssuedInstructions(const ptx::Counters& c) {
@@ -91,47 +73,60 @@ double IssuedInstructions(const ptx::Counters& c) {
   return sum;
 }
 
+// A slice of L2 takes one address of a sector in a round; pieces of 512 bytes fall on slices by a
+// hash. Floating-point sums of one sector wait for each other besides.
 double AtomicSeconds(const LaunchWork& work, const DeviceDescription& device) {
   const ptx::AtomicCounts& atomics = work.counters.global_atomic;
-  if (atomics.requests == 0) {
+  if (atomics.rounds == 0) {
     return 0;
   }
-  const double lanes = D(atomics.lanes);
-  double addresses = DistinctAddresses(D(atomics.serialised) / D(atomics.requests));
-  if (work.atomic_addresses > 0) {
-    addresses = std::min(addresses, D(work.atomic_addresses));
+  const double slices = BusySlices(D(atomics.pieces), device.l2_slices);
+  return std::max({D(atomics.rounds) / slices / device.slice_atomic_rounds_per_s,
+                   D(atomics.busiest_piece_rounds) / device.slice_atomic_rounds_per_s,
+                   D(atomics.busiest_float_sector_rounds) / device.sector_float_rounds_per_s});
+}
+
+// Clocks that the rounds of global loads take. A round lasts as long as its slowest load, and loads
+// that miss are spread over the rounds.
+double LoadClocks(const ptx::Counters& c, const DeviceDescription& device) {
+  const double requests = D(c.global_load.requests);
+  if (requests == 0) {
+    return 0;
   }
-  addresses = std::max(addresses, 1.0);
-  // L2 takes one lane of an address, and one request of a sector, in a clock.
-  const double sectors = std::max(addresses / kWordsOfSector, 1.0);
-  return std::max({lanes / device.atomic_lanes_per_s,
-                   lanes / addresses / device.same_address_atomics_per_s,
-                   D(atomics.sectors) / sectors / device.same_address_atomics_per_s});
+  const double rounds =
+      c.global_load_rounds > 0 ? D(c.global_load_rounds) : requests / kDefaultLoadsInFlight;
+  const double from_dram = std::min(D(c.load_requests_from_dram), rounds);
+  const double from_l2 = std::min(D(c.load_requests_from_l2), rounds - from_dram);
+  return from_dram * device.dram_latency + from_l2 * device.l2_latency +
+         (rounds - from_dram - from_l2) * device.l1_latency;
 }
 
 // Clocks from the start of a warp to its end if it never waits for another one.
 double WarpClocks(const ptx::Counters& c, const DeviceDescription& device) {
   const double warps = std::max(D(c.warps_run), 1.0);
-  const double l1 = c.cache_modelled ? c.L1HitRatio() : 0;
-  const double l2 = c.cache_modelled ? c.L2HitRatio() : 0;
-  const double load_latency =
-      l1 * device.l1_latency + (1 - l1) * (l2 * device.l2_latency + (1 - l2) * device.dram_latency);
-  const double rounds = c.global_load_rounds > 0
-                            ? D(c.global_load_rounds)
-                            : D(c.global_load.requests) / kDefaultLoadsInFlight;
-  const double special = SpecialFunctions(c);
   double clocks = IssuedInstructions(c) * device.arithmetic_latency / device.instructions_in_flight;
-  clocks += rounds * load_latency;
+  clocks += LoadClocks(c, device);
   // A round ends when the last of its wavefronts does.
-  clocks += GlobalWavefronts(c.global_load, device) * device.global_wavefront_clocks;
+  clocks += D(c.global_load.lines) * device.global_wavefront_clocks;
   clocks += D(c.shared_load.requests) * device.shared_latency / kSharedLoadsInFlight;
   clocks += WarpCount(c, InstructionClass::kWarp) * device.shared_latency;
   clocks += D(c.local_load.requests) * device.l1_latency / kDefaultLoadsInFlight;
   clocks += D(c.barriers) * device.barrier_latency;
-  clocks += special * device.special_latency / kSpecialInFlight;
+  clocks += SpecialFunctions(c) * device.special_latency / kSpecialInFlight;
   clocks += D(c.global_atomic.returning) * device.l2_latency;
   clocks += D(c.shared_atomic.serialised) * device.shared_atomic_clocks;
   return clocks / warps;
+}
+
+double WarpsOf(const BlockShape& block) {
+  return std::ceil(block.threads / 32.0);
+}
+
+// Clocks from the start of a block to its end: those of its slowest warp.
+double BlockClocks(const LaunchWork& work, const DeviceDescription& device) {
+  const double warps = WarpsOf(work.block);
+  return WarpClocks(work.counters, device) * (1 + device.block_spread * std::log2(warps)) +
+         device.block_start_clocks + warps * device.warp_start_clocks;
 }
 
 // Waves as a launch sees them: whole ones while there are few, in the mean of the fraction and the
@@ -148,30 +143,25 @@ double EffectiveWaves(double waves) {
 }  // namespace
 
 std::map<std::string, double> LaunchTimes::Parts() const {
-  return {{"dram", dram},       {"l2", l2},           {"global", global},   {"shared", shared},
-          {"l1_fill", l1_fill}, {"issue", issue},     {"fp32", fp32},       {"fp64", fp64},
-          {"fp16", fp16},       {"integer", integer}, {"special", special}, {"atomics", atomics},
-          {"latency", latency}};
+  return {{"dram", dram},
+          {"l2", l2},
+          {"global", global},
+          {"shared", shared},
+          {"l1_fill", l1_fill},
+          {"issue", issue},
+          {"fp32", fp32},
+          {"fp64", fp64},
+          {"fp16", fp16},
+          {"integer", integer},
+          {"special", special},
+          {"atomics", atomics},
+          {"latency", latency},
+          {"l2_store", l2_store},
+          {"block_start", block_start}};
 }
 
-double DistinctAddresses(double rounds) {
-  // Expected size of the largest group when 32 lanes draw one of n addresses (by simulation, 20,000
-  // draws each).
-  constexpr double kTable[][2] = {{1, 32},       {2, 18.2},      {4, 11.0},       {8, 7.05},
-                                  {16, 4.83},    {32, 3.53},     {64, 2.72},      {128, 2.23},
-                                  {256, 1.93},   {512, 1.64},    {1024, 1.39},    {2048, 1.22},
-                                  {4096, 1.113}, {16384, 1.029}, {65536, 1.0076}, {1e9, 1.0}};
-  constexpr size_t kRows = std::size(kTable);
-  if (rounds >= kTable[0][1]) {
-    return kTable[0][0];
-  }
-  for (size_t i = 1; i < kRows; ++i) {
-    if (rounds >= kTable[i][1]) {
-      const double share = (rounds - kTable[i][1]) / (kTable[i - 1][1] - kTable[i][1]);
-      return std::exp(share * std::log(kTable[i - 1][0]) + (1 - share) * std::log(kTable[i][0]));
-    }
-  }
-  return kTable[kRows - 1][0];
+double BusySlices(double pieces, double slices) {
+  return std::max(slices * (1 - std::pow(1 - 1 / slices, pieces)), 1.0);
 }
 
 double PredictTransfer(uint64_t bytes, const DeviceDescription& device) {
@@ -212,17 +202,17 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
            device.dram_achievable_bytes_per_s;
   t.l2 = D(c.l2_sectors) * 32 / device.l2_bytes_per_s;
   t.l1_fill = of_sm(D(c.l2_read_sectors) * 32 / device.l1_fill_bytes_per_clock);
-  const double global_wavefronts =
-      GlobalWavefronts(c.global_load, device) + GlobalWavefronts(c.global_store, device) +
-      GlobalWavefronts(c.local_load, device) + GlobalWavefronts(c.local_store, device);
-  t.global =
-      of_sm(global_wavefronts * device.global_wavefront_clocks / device.l1_wavefronts_per_clock);
+  const double lines = D(c.global_load.lines) + D(c.global_store.lines) + LocalLines(c.local_load) +
+                       LocalLines(c.local_store);
+  t.global = of_sm(lines * device.global_wavefront_clocks / device.l1_wavefronts_per_clock);
+  t.l2_store = (D(c.global_store.lines) + LocalLines(c.local_store)) / device.l2_store_lines_per_s;
   t.shared = of_sm((D(c.shared_load.wavefronts) + D(c.shared_store.wavefronts)) /
                        device.l1_wavefronts_per_clock +
                    D(c.shared_atomic.serialised) * device.shared_atomic_clocks +
                    WarpCount(c, InstructionClass::kWarp) * 32 / device.shuffle_lanes_per_clock);
-  t.issue = of_sm(IssuedInstructions(c) / device.issued_warps_per_clock +
-                  blocks * device.block_start_clocks);
+  t.issue = of_sm(IssuedInstructions(c) / device.issued_warps_per_clock);
+  t.block_start =
+      of_sm(blocks * (device.block_start_clocks + WarpsOf(work.block) * device.warp_start_clocks));
   const auto pipe = [&](double warps, double lanes) { return of_sm(warps * 32 / lanes); };
   t.fp32 =
       pipe(WarpCount(c, InstructionClass::kFp32Add) + WarpCount(c, InstructionClass::kFp32Other) +
@@ -238,14 +228,14 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
   t.special = pipe(SpecialFunctions(c), device.special_lanes_per_clock) +
               pipe(WarpCount(c, InstructionClass::kConversion), device.conversion_lanes_per_clock);
   t.atomics = AtomicSeconds(work, device);
-  t.latency = EffectiveWaves(t.waves) * (WarpClocks(c, device) + device.block_start_clocks) /
-              device.clock_hz;
+  t.latency = EffectiveWaves(t.waves) * BlockClocks(work, device) / device.clock_hz;
 
   double sum = 0;
   const double p = device.overlap_exponent;
   // Global and shared accesses share the load-store path, so they add up before the maximum.
-  for (const double part : {t.dram, t.l2, t.global + t.shared, t.l1_fill, t.issue, t.fp32, t.fp64,
-                            t.fp16, t.integer, t.special, t.atomics, t.latency}) {
+  for (const double part :
+       {t.dram, t.l2, t.l2_store, t.block_start, t.global + t.shared, t.l1_fill, t.issue, t.fp32,
+        t.fp64, t.fp16, t.integer, t.special, t.atomics, t.latency}) {
     sum += std::pow(part, p);
   }
   t.total = std::pow(sum, 1 / p);

@@ -27,10 +27,12 @@ namespace optiml {
 struct LaunchTimes {
   double dram = 0;
   double l2 = 0;
-  double global = 0;   // L1's share of the load-store path
-  double shared = 0;   // shared memory's, with shuffles
-  double l1_fill = 0;  // from L2 into L1
+  double l2_store = 0;  // stores on their way from L1 to L2
+  double global = 0;    // L1's share of the load-store path
+  double shared = 0;    // shared memory's, with shuffles
+  double l1_fill = 0;   // from L2 into L1
   double issue = 0;
+  double block_start = 0;
   double fp32 = 0;
   double fp64 = 0;
   double fp16 = 0;
@@ -52,9 +54,6 @@ struct LaunchWork {
   BlockShape block;
   uint64_t blocks = 0;      // in the grid
   uint64_t blocks_run = 0;  // really executed; fewer: the counters were extrapolated
-  // Most distinct addresses that atomics may hit: words of the buffers that may be written; 0:
-  // unknown.
-  uint64_t atomic_addresses = 0;
 };
 
 // REQUIRES: work.blocks > 0 and the block fits on a multiprocessor
@@ -83,9 +82,8 @@ PlanTimes PredictPlan(const PlanWork& work, const DeviceDescription& device);
 // Of a memset (bytes written) or a copy (bytes read and written).
 double PredictTransfer(uint64_t bytes, const DeviceDescription& device);
 
-// Expected number of distinct addresses that 32 lanes draw from, when on average `rounds` of them
-// (1 .. 32) meet on the busiest one.
-double DistinctAddresses(double rounds);
+// How many of `slices` hold at least one of `pieces` that fall on them by a hash (expected).
+double BusySlices(double pieces, double slices);
 
 }  // namespace optiml
 

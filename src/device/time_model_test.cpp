@@ -21,9 +21,10 @@ class TimeModel : public ::testing::Test {
     c.blocks_in_grid = c.blocks_run = work.blocks;
     c.warps_run = warps;
     c.threads_run = elements;
-    c.global_load = {warps, warps * 4, elements * 4};
-    c.global_store = {warps, warps * 4, elements * 4};
+    c.global_load = {warps, warps * 4, elements * 4, warps};
+    c.global_store = {warps, warps * 4, elements * 4, warps};
     c.global_load_rounds = warps;
+    c.load_requests_from_dram = warps;
     Warps(c, Class::kLoadGlobal, warps);
     Warps(c, Class::kStoreGlobal, warps);
     Warps(c, Class::kInteger, warps * 6);
@@ -57,6 +58,7 @@ TEST_F(TimeModel, AStreamingMapOfSingleElementsIsWithinTheStatedErrorOfItsMeasur
 TEST_F(TimeModel, FewBlocksAreBoundByLatency) {
   LaunchWork work = Map(4 * 256);
   work.counters.global_load_rounds = 1000 * work.counters.warps_run;
+  work.counters.load_requests_from_dram = work.counters.global_load_rounds;
   const LaunchTimes times = PredictLaunch(work, device_);
   EXPECT_GT(times.latency, 0.9 * times.total);
   EXPECT_GT(times.latency, 1000 * device_.dram_latency / device_.clock_hz);
@@ -73,31 +75,87 @@ TEST_F(TimeModel, MoreOfAnyResourceNeverTakesLess) {
   };
   EXPECT_TRUE(grows([](ptx::Counters& c) { c.dram_read_bytes *= 2; }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { c.l2_sectors *= 4; }));
-  EXPECT_TRUE(grows([](ptx::Counters& c) { c.global_store.sectors *= 8; }));
+  EXPECT_TRUE(grows([](ptx::Counters& c) { c.global_store.lines *= 8; }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { c.shared_load.wavefronts = 1'000'000; }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { c.barriers = 1'000'000; }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { Warps(c, Class::kFp32Fma, 10'000'000); }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { Warps(c, Class::kFp64, 1'000'000); }));
   EXPECT_TRUE(grows([](ptx::Counters& c) { Warps(c, Class::kSpecialFunction, 1'000'000); }));
-  EXPECT_TRUE(grows([](ptx::Counters& c) { c.global_atomic = {1000, 1000, 32000, 32000, 0}; }));
+  EXPECT_TRUE(grows([](ptx::Counters& c) {
+    c.global_atomic.rounds = c.global_atomic.busiest_piece_rounds = 32'000;
+    c.global_atomic.pieces = 1;
+  }));
 }
 
-TEST_F(TimeModel, AtomicsOnOneAddressAreSerial) {
+TEST_F(TimeModel, ARoundLastsAsLongAsItsFarthestLoad) {
+  LaunchWork work = Map(1024, 32);
+  ptx::Counters& c = work.counters;
+  c.global_load.requests = 4000;
+  c.global_load_rounds = 1000;
+  const auto latency = [&](uint64_t from_l2, uint64_t from_dram) {
+    c.load_requests_from_l2 = from_l2;
+    c.load_requests_from_dram = from_dram;
+    return PredictLaunch(work, device_).latency * device_.clock_hz;
+  };
+  const double warps = static_cast<double>(c.warps_run);
+  const double l1 = latency(0, 0);
+  EXPECT_NEAR(latency(0, 500) - l1, 500 / warps * (device_.dram_latency - device_.l1_latency),
+              1e-6 * l1);
+  EXPECT_NEAR(latency(500, 0) - l1, 500 / warps * (device_.l2_latency - device_.l1_latency),
+              1e-6 * l1);
+  // More such loads than rounds: every round waits once.
+  EXPECT_NEAR(latency(0, 4000), latency(0, 1000), 1e-6 * l1);
+}
+
+TEST_F(TimeModel, LargeBlocksWaitForTheirSlowestWarp) {
+  LaunchWork small = Map(uint64_t{1} << 24);
+  LaunchWork large = small;
+  large.blocks /= 4;
+  large.block.threads *= 4;
+  EXPECT_GT(PredictLaunch(large, device_).latency, PredictLaunch(small, device_).latency);
+}
+
+TEST_F(TimeModel, StoresToManyLinesWaitOnTheirWayToL2) {
+  LaunchWork work = Map(uint64_t{1} << 22);
+  work.counters.global_store.lines = 1 << 20;
+  EXPECT_NEAR(PredictLaunch(work, device_).l2_store, (1 << 20) / device_.l2_store_lines_per_s,
+              1e-9);
+}
+
+TEST_F(TimeModel, AtomicsTakeTheRoundsOfTheBusiestPlace) {
   LaunchWork work = Map(uint64_t{1} << 20);
-  work.counters.global_atomic = {1 << 15, 1 << 15, 1 << 20, 1 << 20, 0};  // 32 lanes on one address
+  ptx::AtomicCounts& atomics = work.counters.global_atomic;
+  atomics = {1 << 15, 1 << 15, 1 << 20, 1 << 20, 0};
+  atomics.rounds = atomics.busiest_sector_rounds = atomics.busiest_piece_rounds = 1 << 20;
+  atomics.pieces = 1;
   const double one_address = PredictLaunch(work, device_).atomics;
-  EXPECT_NEAR(one_address, (1 << 20) / device_.same_address_atomics_per_s, 1e-9);
-  work.counters.global_atomic.serialised = 1 << 15;  // every lane its own
-  const double distinct = PredictLaunch(work, device_).atomics;
-  EXPECT_GT(one_address, 100 * distinct);
-  work.atomic_addresses = 256;  // but there are only so many words
-  EXPECT_NEAR(PredictLaunch(work, device_).atomics, one_address / 256, 1e-9);
+  EXPECT_NEAR(one_address, (1 << 20) / device_.slice_atomic_rounds_per_s, 1e-9);
+  // Floating-point sums of one sector wait for each other.
+  atomics.busiest_float_sector_rounds = 1 << 20;
+  EXPECT_NEAR(PredictLaunch(work, device_).atomics, (1 << 20) / device_.sector_float_rounds_per_s,
+              1e-9);
+  // Spread over all of L2, each slice does its part.
+  atomics.busiest_sector_rounds = atomics.busiest_float_sector_rounds = 1;
+  atomics.busiest_piece_rounds = 256;
+  atomics.pieces = 4096;
+  EXPECT_NEAR(PredictLaunch(work, device_).atomics, one_address / device_.l2_slices,
+              one_address * 1e-3);
+  // But one busy piece among many decides.
+  atomics.busiest_piece_rounds = 1 << 19;
+  EXPECT_NEAR(PredictLaunch(work, device_).atomics, one_address / 2, 1e-9);
+}
+
+TEST(BusySlices, CountsSlicesThatHoldAPiece) {
+  EXPECT_NEAR(BusySlices(1, 76), 1, 1e-12);
+  EXPECT_NEAR(BusySlices(8, 76), 7.6, 0.1);
+  EXPECT_NEAR(BusySlices(32, 76), 26.3, 0.1);
+  EXPECT_NEAR(BusySlices(4096, 76), 76, 1e-6);
 }
 
 TEST_F(TimeModel, ScatteredAccessesCostMoreThanDenseOnesWithAsManySectors) {
   LaunchWork dense = Map(uint64_t{1} << 22);
   LaunchWork scattered = dense;
-  scattered.counters.global_load.lane_bytes /= 8;
+  scattered.counters.global_load.lines *= 4;
   EXPECT_GT(PredictLaunch(scattered, device_).global, PredictLaunch(dense, device_).global);
 }
 
@@ -107,14 +165,6 @@ TEST_F(TimeModel, APartlyFilledLastWaveCosts) {
   LaunchWork more = Map((132 * 8 + 1) * 256);
   more.counters.global_load_rounds *= 100;
   EXPECT_NEAR(PredictLaunch(more, device_).latency / PredictLaunch(full, device_).latency, 2, 0.01);
-}
-
-TEST(DistinctAddresses, InvertsTheExpectedCollisions) {
-  EXPECT_DOUBLE_EQ(DistinctAddresses(32), 1);
-  EXPECT_DOUBLE_EQ(DistinctAddresses(1.93), 256);
-  EXPECT_GT(DistinctAddresses(1.0), 1e8);
-  EXPECT_GT(DistinctAddresses(1.5), 512);
-  EXPECT_LT(DistinctAddresses(1.5), 1024);
 }
 
 }  // namespace

@@ -256,8 +256,41 @@ uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, u
   return total;
 }
 
+namespace {
+
+// Counts a load by the farthest place that its sectors came from.
+class FarthestPlace {
+ public:
+  FarthestPlace(Counters& counters, const AccessShape& shape)
+      : counters_(counters),
+        wanted_(!shape.store && !shape.atomic),
+        l2_sectors_(counters.l2_read_sectors),
+        dram_bytes_(counters.dram_read_bytes) {}
+  FarthestPlace(const FarthestPlace&) = delete;
+  FarthestPlace& operator=(const FarthestPlace&) = delete;
+  ~FarthestPlace() {
+    if (!wanted_) {
+      return;
+    }
+    if (counters_.dram_read_bytes != dram_bytes_) {
+      ++counters_.load_requests_from_dram;
+    } else if (counters_.l2_read_sectors != l2_sectors_) {
+      ++counters_.load_requests_from_l2;
+    }
+  }
+
+ private:
+  Counters& counters_;
+  bool wanted_;
+  uint64_t l2_sectors_;
+  uint64_t dram_bytes_;
+};
+
+}  // namespace
+
 void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,
                 const AccessShape& shape) {
+  const FarthestPlace count(worker.counters, shape);
   for (uint64_t line = lo >> 7; line <= (hi - 1) >> 7; ++line) {
     const uint64_t begin = std::max(lo, line << 7);
     const uint64_t end = std::min(hi, (line + 1) << 7) - 1;
@@ -276,6 +309,7 @@ void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,
 }
 
 void CachePattern(Worker& worker, MemorySite& site, uint64_t address, const AccessShape& shape) {
+  const FarthestPlace count(worker.counters, shape);
   PatternLines(worker, site, address, shape.bytes);
   const uint64_t base = address >> 7;
   for (uint32_t i = 0; i < site.line_count; ++i) {

@@ -14,6 +14,7 @@ void Add(RequestCounts& a, const RequestCounts& b) {
   a.requests += b.requests;
   a.sectors += b.sectors;
   a.lane_bytes += b.lane_bytes;
+  a.lines += b.lines;
 }
 
 void Add(SharedCounts& a, const SharedCounts& b) {
@@ -33,6 +34,11 @@ void Add(AtomicCounts& a, const AtomicCounts& b) {
   a.lanes += b.lanes;
   a.serialised += b.serialised;
   a.returning += b.returning;
+  a.rounds += b.rounds;
+  a.busiest_sector_rounds += b.busiest_sector_rounds;
+  a.busiest_float_sector_rounds += b.busiest_float_sector_rounds;
+  a.busiest_piece_rounds += b.busiest_piece_rounds;
+  a.pieces = std::max(a.pieces, b.pieces);
 }
 
 }  // namespace
@@ -131,6 +137,8 @@ Counters& Counters::operator+=(const Counters& other) {
   dram_read_bytes += other.dram_read_bytes;
   dram_write_bytes += other.dram_write_bytes;
   l2_dirty_bytes_at_end += other.l2_dirty_bytes_at_end;
+  load_requests_from_l2 += other.load_requests_from_l2;
+  load_requests_from_dram += other.load_requests_from_dram;
   global_load_rounds += other.global_load_rounds;
   for (const LineCounts& line : other.lines) {
     const auto it = std::lower_bound(lines.begin(), lines.end(), line.line,

@@ -51,6 +51,7 @@ struct RequestCounts {
   uint64_t requests = 0;    // warp-level instructions with at least one active lane
   uint64_t sectors = 0;     // 32-byte sectors that they touch, each once a request
   uint64_t lane_bytes = 0;  // bytes that the active lanes asked for
+  uint64_t lines = 0;       // 128-byte lines that they touch, each once a request; global only
 };
 
 // One kind of access to shared memory: 32 banks of 4 bytes; 8-byte accesses go by half warp,
@@ -73,6 +74,12 @@ struct AtomicCounts {
   uint64_t lanes = 0;       // active lanes: operations
   uint64_t serialised = 0;  // sum over requests of the largest number of lanes on one address
   uint64_t returning = 0;   // requests whose result is used (atom); the rest are reductions (red)
+  // Global only (atomic_places.h): L2 takes one address of a sector in a round.
+  uint64_t rounds = 0;
+  uint64_t busiest_sector_rounds = 0;
+  uint64_t busiest_float_sector_rounds = 0;  // counting floating-point atomics alone
+  uint64_t busiest_piece_rounds = 0;         // of 512 bytes that one slice of L2 holds
+  uint64_t pieces = 0;                       // that were touched, of 512 bytes; at most 4096
 };
 
 // Of one source line, when asked for.
@@ -126,6 +133,11 @@ struct Counters {
   uint64_t dram_read_bytes = 0;
   uint64_t dram_write_bytes = 0;       // evicted while the kernel ran
   uint64_t l2_dirty_bytes_at_end = 0;  // still to be written when it ended
+
+  // Requests of global loads, by the farthest place that one of their sectors came from; the others
+  // came from L1.
+  uint64_t load_requests_from_l2 = 0;
+  uint64_t load_requests_from_dram = 0;
 
   // Memory-level parallelism, from the order and the dependences of the loads inside each basic
   // block, weighted with how often the block ran: `global_load_rounds` counts rounds of loads that

@@ -133,6 +133,36 @@ TEST(Counting, AtomicsSerialiseOnOneAddress) {
   EXPECT_EQ(spread.global_atomic.sectors, 2u);
 }
 
+TEST(Counting, RoundsOfAtomicsBySectorAndPiece) {
+  // 32 lanes on one word: one sector takes them one by one.
+  const Counters one = Count("red.global.add.u32 [%rd1], 1;");
+  EXPECT_EQ(one.global_atomic.rounds, 32u);
+  EXPECT_EQ(one.global_atomic.busiest_sector_rounds, 32u);
+  EXPECT_EQ(one.global_atomic.busiest_float_sector_rounds, 0u);
+  EXPECT_EQ(one.global_atomic.busiest_piece_rounds, 32u);
+  EXPECT_EQ(one.global_atomic.pieces, 1u);
+  // Floating-point sums are told apart.
+  EXPECT_EQ(Count("red.global.add.f32 [%rd1], %f1;").global_atomic.busiest_float_sector_rounds,
+            32u);
+  // Pairs of lanes on neighbouring words: two sectors, two rounds each.
+  const Counters pairs =
+      Count(GlobalAt("shr.u32 %r9, %r4, 1; mul.wide.u32 %rd3, %r9, 4; add.s64 %rd3, %rd1, %rd3; "
+                     "red.global.add.u32 [%rd3], 1;",
+                     4));
+  EXPECT_EQ(pairs.global_atomic.rounds, 4u);
+  EXPECT_EQ(pairs.global_atomic.busiest_sector_rounds, 2u);
+  EXPECT_EQ(pairs.global_atomic.busiest_piece_rounds, 4u);
+  // Words 128 bytes apart: every lane a sector of its own, four of them in a piece of 512 bytes.
+  const Counters apart =
+      Count(GlobalAt("mul.wide.u32 %rd3, %r4, 128; add.s64 %rd3, %rd1, %rd3; "
+                     "red.global.add.u32 [%rd3], 1;",
+                     128));
+  EXPECT_EQ(apart.global_atomic.rounds, 32u);
+  EXPECT_EQ(apart.global_atomic.busiest_sector_rounds, 1u);
+  EXPECT_EQ(apart.global_atomic.busiest_piece_rounds, 4u);
+  EXPECT_EQ(apart.global_atomic.pieces, 8u);
+}
+
 TEST(Counting, InstructionsByClassAndLine) {
   const Module module = MustParse(KernelText(
       ".loc 1 3 1\nmov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 8;\n.loc 1 4 1\n@%p1 bra A;\n.loc 1 "
@@ -172,6 +202,57 @@ TEST(Counting, LoadsInFlightFollowTheDependences) {
       Count("ld.global.u32 %r9, [%rd1]; st.global.u32 [%rd1], %r9; ld.global.u32 %r10, [%rd1+4];")
           .LoadsInFlight(),
       1.0);
+}
+
+TEST(Counting, LoadsMoveAcrossShortBranchesAndNotAcrossDivisionsOrLoops) {
+  const std::string guarded =
+      "setp.lt.u32 %p1, %r4, 100; @%p1 bra A; ld.global.u32 %r9, [%rd1];\nA: setp.lt.u32 %p1, %r4, "
+      "101; @%p1 bra B; ld.global.u32 %r10, [%rd1+4];\nB: ";
+  // Lanes 0 to 31 skip both; the blocks that ran have no loads. Without the skip both are one
+  // round.
+  const std::string both =
+      "setp.gt.u32 %p1, %r4, 100; @%p1 bra A; ld.global.u32 %r9, [%rd1];\nA: setp.gt.u32 %p1, %r4, "
+      "101; @%p1 bra B; ld.global.u32 %r10, [%rd1+4];\nB: ";
+  EXPECT_EQ(Count(guarded + "mov.u32 %r9, 0;").global_load_rounds, 0u);
+  EXPECT_EQ(Count(both + "mov.u32 %r9, 0;").global_load_rounds, 1u);
+  // A store to shared memory between them does not part them.
+  EXPECT_EQ(Count("mov.u32 %r20, s; ld.global.u32 %r9, [%rd1]; st.shared.u32 [%r20], %r9; "
+                  "ld.global.u32 %r10, [%rd1+4];")
+                .global_load_rounds,
+            1u);
+  // A long body is a branch on the GPU too.
+  std::string body;
+  for (int i = 0; i < 20; ++i) {
+    body += "add.u32 %r11, %r11, 1; ";
+  }
+  EXPECT_EQ(Count("setp.gt.u32 %p1, %r4, 100; ld.global.u32 %r9, [%rd1]; @%p1 bra A; " + body +
+                  "\nA: ld.global.u32 %r10, [%rd1+4];")
+                .global_load_rounds,
+            2u);
+  for (const char* divide :
+       {"div.rn.f32 %f2, %f1, %f1;", "rcp.rn.f32 %f2, %f1;", "sqrt.rn.f32 %f2, %f1;"}) {
+    EXPECT_EQ(Count(fmt::format("mov.f32 %f1, 0f40000000; ld.global.u32 %r9, [%rd1]; {} "
+                                "ld.global.u32 %r10, [%rd1+4];",
+                                divide))
+                  .global_load_rounds,
+              2u)
+        << divide;
+  }
+  // Each turn of a loop is a round of its own.
+  EXPECT_EQ(
+      Count("mov.u32 %r9, 0;\nA: ld.global.u32 %r10, [%rd1]; add.u32 %r9, %r9, 1; setp.lt.u32 "
+            "%p1, %r9, 3; @%p1 bra A;")
+          .global_load_rounds,
+      3u);
+}
+
+TEST(Counting, LinesOfARequest) {
+  const auto load = [](int stride) {
+    return GlobalAt("ld.global.u32 %r9, [%rd2]; ld.global.u32 %r10, [%rd2];", stride);
+  };
+  EXPECT_EQ(Count(load(4)).global_load.lines, 2u);  // two requests of one line
+  EXPECT_EQ(Count(load(16)).global_load.lines, 8u);
+  EXPECT_EQ(Count(load(128)).global_load.lines, 64u);
 }
 
 TEST(Counting, CorrectlyRoundedOperationsAreClassesOfTheirOwn) {
@@ -224,6 +305,10 @@ TEST(Cache, CountsHitsMissesAndTraffic) {
   EXPECT_EQ(c.l2_write_sectors, 8u);
   EXPECT_EQ(c.dram_read_bytes, 8u * 32);  // the second block hits in L2
   EXPECT_EQ(c.l2_dirty_bytes_at_end, 4u * 32);
+  // Of three loads of a block one hits in L1; the others come from where the first block found
+  // nothing, or from where it left them.
+  EXPECT_EQ(c.load_requests_from_dram, 2u);
+  EXPECT_EQ(c.load_requests_from_l2, 2u);
 }
 
 TEST(Cache, EvictsTheLeastRecentlyUsed) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "ptx/decoder.h"
+#include "ptx/load_rounds.h"
 
 namespace optiml::ptx {
 namespace {
@@ -126,7 +127,8 @@ Decoder::Decoder(ProgramBuilder& builder, int32_t function_index)
       program_(builder.program),
       index_(function_index),
       function_(*builder.pending[static_cast<size_t>(function_index)]),
-      flow_(BuildControlFlow(function_)) {}
+      flow_(BuildControlFlow(function_)),
+      load_rounds_(LoadRounds(function_, flow_)) {}
 
 void Decoder::PlaceRegisters() {
   uint32_t predicates = 0;
@@ -393,7 +395,7 @@ void Decoder::DecodeBlock(uint32_t block_index) {
   BlockFacts facts;
   facts.instructions = block.end - block.begin;
   facts.first_instruction = static_cast<uint32_t>(program_.instructions.size());
-  facts.global_load_rounds = LoadRounds(block);
+  facts.global_load_rounds = load_rounds_[block_index];
   std::map<InstructionClass, uint32_t> classes;
   std::map<InstructionClass, uint32_t> predicated;
   for (uint32_t i = block.begin; i < block.end; ++i) {

@@ -1,5 +1,4 @@
-// Branches, calls, barriers and exchanges between lanes; which loops poll; how many loads a block
-// can have in flight.
+// Branches, calls, barriers and exchanges between lanes; which loops poll.
 
 #include <fmt/format.h>
 
@@ -45,61 +44,6 @@ bool Decoder::LoopPolls(uint32_t from, uint32_t to) const {
     }
   }
   return false;
-}
-
-// Rounds of global loads that can be in flight together, if each load issues as soon as its address
-// is known and no store, atomic or barrier stands before it (ptxas hoists loads that way).
-uint32_t Decoder::LoadRounds(const BasicBlock& block) const {
-  std::map<int32_t, uint32_t> depth;
-  uint32_t fence = 0;
-  uint32_t deepest = 0;
-  const auto depth_of = [&](const Operand& operand, const auto& self) -> uint32_t {
-    uint32_t most = 0;
-    if (operand.kind == OperandKind::kRegister) {
-      const auto it = depth.find(operand.index);
-      most = it != depth.end() ? it->second : 0;
-    }
-    for (const Operand& element : operand.elements) {
-      most = std::max(most, self(element, self));
-    }
-    return most;
-  };
-  const auto set = [&](const Operand& operand, uint32_t value, const auto& self) -> void {
-    if (operand.kind == OperandKind::kRegister) {
-      depth[operand.index] = value;
-    }
-    for (const Operand& element : operand.elements) {
-      self(element, value, self);
-    }
-  };
-  for (uint32_t i = block.begin; i < block.end; ++i) {
-    const Instruction& instruction = function_.instructions[i];
-    const Opcode opcode = ParseOpcode(instruction.opcode);
-    uint32_t sources = 0;
-    for (size_t k = opcode.base == "st" ? 0 : 1; k < instruction.operands.size(); ++k) {
-      sources = std::max(sources, depth_of(instruction.operands[k], depth_of));
-    }
-    const Space space = SpaceOf(opcode);
-    uint32_t result = sources;
-    if (opcode.base == "ld" && (space == Space::kGlobal || space == Space::kNone)) {
-      result = std::max(sources, opcode.Has("nc") ? 0 : fence) + 1;
-      deepest = std::max(deepest, result);
-    } else if (opcode.base == "cp" && ClassOf(opcode, space) == InstructionClass::kLoadGlobal) {
-      deepest = std::max(deepest, std::max(sources, fence) + 1);
-      continue;
-    } else if (opcode.base == "cp" || opcode.base == "mbarrier") {
-      fence = deepest;
-      continue;
-    } else if (opcode.base == "bar" || opcode.base == "barrier" || opcode.base == "atom" ||
-               opcode.base == "red" || opcode.base == "membar" || opcode.base == "fence" ||
-               (opcode.base == "st" && (space == Space::kGlobal || space == Space::kNone))) {
-      fence = deepest;
-    }
-    if (!instruction.operands.empty() && opcode.base != "st") {
-      set(instruction.operands[0], result, set);
-    }
-  }
-  return deepest;
 }
 
 bool Decoder::DecodeControl(const Instruction& instruction, const Opcode& opcode) {

@@ -99,7 +99,6 @@ class Decoder {
   void Unsupported(const Instruction& instruction, std::string_view why = {});
   bool BlockPolls(uint32_t block) const;
   bool LoopPolls(uint32_t from, uint32_t to) const;
-  uint32_t LoadRounds(const BasicBlock& block) const;
   // decode_alu.cpp
   bool DecodeAlu(const Instruction& instruction, const Opcode& opcode);
   bool DecodeLop3(const Instruction& instruction, const Opcode& opcode);
@@ -158,6 +157,7 @@ class Decoder {
   int32_t index_;
   const Function& function_;
   ControlFlow flow_;
+  std::vector<uint32_t> load_rounds_;  // by block
   std::vector<Place> registers_;
   uint32_t frame_bytes_ = 64;  // place 0 means none
   uint32_t predicate_room_ = 0;

@@ -365,6 +365,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   }
   LaunchOutcome outcome;
   outcome.status = LaunchStatus::kCompleted;
+  AtomicPlaces places;
   std::vector<uint32_t> where;
   WorkerEnd end = WorkerEnd::kDone;
   for (size_t i = 0; i < workers; ++i) {
@@ -378,6 +379,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     CountBlocks(program, worker.blocks, worker.predicated_threads, request.counters,
                 request.counters && request.line_counters, counters);
     outcome.counters += counters;
+    places += worker.atomic_places;
     outcome.findings_total += worker.findings_total;
     // A fault goes first: it ended the launch.
     const bool fault = results[i].end == WorkerEnd::kFault;
@@ -391,6 +393,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
       end = results[i].end == WorkerEnd::kDone ? end : results[i].end;
     }
   }
+  places.Summarise(outcome.counters.global_atomic);
   outcome.counters.blocks_in_grid = request.grid.Count();
   if (cache) {
     outcome.counters.cache_modelled = true;

@@ -194,8 +194,14 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
       RequestCounts& counts = kStore ? worker.counters.global_store : worker.counters.global_load;
       ++counts.requests;
       counts.lane_bytes += lanes.count * size;
-      counts.sectors += shape != Shape::kPattern ? ((hi - 1) >> 5) - (lo >> 5) + 1
-                                                 : PatternSectors(worker, site, address, size);
+      if (shape != Shape::kPattern) {
+        counts.sectors += ((hi - 1) >> 5) - (lo >> 5) + 1;
+        counts.lines += ((hi - 1) >> 7) - (lo >> 7) + 1;
+      } else {
+        counts.sectors += PatternSectors(worker, site, address, size);
+        PatternLines(worker, site, address, size);
+        counts.lines += site.line_count;
+      }
       if (worker.cache) {
         const AccessShape access{size, lanes.mask, kStore, false};
         if (shape != Shape::kPattern) {

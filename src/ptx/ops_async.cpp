@@ -34,12 +34,13 @@ void CountCopy(Warp& w, const Op* op, const LaneCopy& copy, uint32_t bytes) {
     RecordPattern(site, copy.source, copy.reading);
     ++counters.global_load.requests;
     counters.global_load.sectors += PatternSectors(worker, site, first, bytes);
+    PatternLines(worker, site, first, bytes);
+    counters.global_load.lines += site.line_count;
     for (uint32_t m = copy.reading; m != 0; m &= m - 1) {
       counters.global_load.lane_bytes += copy.read_bytes[std::countr_zero(m)];
       counters.async_copy.bytes += copy.read_bytes[std::countr_zero(m)];
     }
     if (worker.cache && (op->aux & kBypassL1) != 0) {
-      PatternLines(worker, site, first, bytes);
       for (uint32_t i = 0; i < site.line_count; ++i) {
         const auto line = static_cast<uint64_t>(static_cast<int64_t>(first >> 7) +
                                                 int64_t{site.line_distance[i]});

@@ -91,10 +91,12 @@ T Combine(T old, T b, T c) {
 template <class T, AtomicOp kOp>
 struct Integer {
   using Value = T;
+  static constexpr bool kFloating = false;
   static T Do(T old, T b, T c) { return Combine<T, kOp>(old, b, c); }
 };
 struct AddF32 {
   using Value = uint32_t;
+  static constexpr bool kFloating = true;
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
     // Global f32 atomics keep denormals only on some parts; the emulator always does.
     const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(b);
@@ -103,6 +105,7 @@ struct AddF32 {
 };
 struct AddF64 {
   using Value = uint64_t;
+  static constexpr bool kFloating = true;
   static uint64_t Do(uint64_t old, uint64_t b, uint64_t) {
     return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
   }
@@ -119,11 +122,13 @@ uint16_t Half(uint16_t old, uint16_t b) {
 template <bool kBf16, AtomicOp kOp>
 struct Half1 {
   using Value = uint16_t;
+  static constexpr bool kFloating = true;
   static uint16_t Do(uint16_t old, uint16_t b, uint16_t) { return Half<kBf16, kOp>(old, b); }
 };
 template <bool kBf16, AtomicOp kOp>
 struct Half2 {
   using Value = uint32_t;
+  static constexpr bool kFloating = true;
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
     const uint32_t low = Half<kBf16, kOp>(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
     const uint32_t high =
@@ -148,54 +153,90 @@ V Update(V* at, bool parallel, F f) {
   }
 }
 
+// A key's slot in the worker's scratch table, with a count of 0 when this request had not met it.
+uint32_t ScratchSlot(Worker& worker, uint64_t key) {
+  auto slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
+  while (worker.scratch_stamp[slot] == worker.request_number && worker.scratch_key[slot] != key) {
+    slot = (slot + 1) & 127;
+  }
+  if (worker.scratch_stamp[slot] != worker.request_number) {
+    worker.scratch_stamp[slot] = worker.request_number;
+    worker.scratch_key[slot] = key;
+    worker.scratch_slot[slot] = 0;
+  }
+  return slot;
+}
+
+// The largest number of lanes on one address. rank[lane]: how many lanes up to this one are on its.
+uint32_t CountPerAddress(Worker& worker, const uint64_t* address, uint32_t mask, uint8_t* rank) {
+  ++worker.request_number;
+  uint32_t most = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    rank[l] = ++worker.scratch_slot[ScratchSlot(worker, address[l])];
+    most = std::max<uint32_t>(most, rank[l]);
+  }
+  return most;
+}
+
+// Of each sector, the lanes on its busiest address: the largest rank in it.
+void CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, const uint8_t* rank,
+                 bool floating) {
+  ++worker.request_number;
+  uint32_t slots[kLanes];
+  uint32_t sectors = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    const uint32_t slot = ScratchSlot(worker, address[l] >> kSectorShift);
+    uint8_t& most = worker.scratch_slot[slot];
+    if (most == 0) {
+      slots[sectors++] = slot;
+    }
+    most = std::max(most, rank[l]);
+  }
+  for (uint32_t i = 0; i < sectors; ++i) {
+    worker.atomic_places.Add(worker.scratch_key[slots[i]], worker.scratch_slot[slots[i]], floating);
+  }
+}
+
+struct AtomicShape {
+  uint32_t bytes = 0;
+  bool shared = false;
+  bool floating = false;
+};
+
 void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* address, uint32_t mask,
-                 uint32_t bytes, bool shared) {
+                 const AtomicShape& kind) {
   Worker& worker = *w.worker;
-  AtomicCounts& counts = shared ? worker.counters.shared_atomic : worker.counters.global_atomic;
+  AtomicCounts& counts =
+      kind.shared ? worker.counters.shared_atomic : worker.counters.global_atomic;
   ++counts.requests;
   counts.returning += op->d != 0 ? 1 : 0;
   const auto lanes = static_cast<uint32_t>(std::popcount(mask));
   counts.lanes += lanes;
-  // The largest number of lanes on one address.
-  uint32_t most = 0;
   const auto first = static_cast<uint32_t>(std::countr_zero(mask));
   bool equal = true;
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     equal = equal && address[std::countr_zero(m)] == address[first];
   }
-  if (equal) {
-    most = lanes;
-  } else {
-    ++worker.request_number;
-    for (uint32_t m = mask; m != 0; m &= m - 1) {
-      const uint64_t key = address[std::countr_zero(m)];
-      auto slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
-      while (worker.scratch_stamp[slot] == worker.request_number &&
-             worker.scratch_key[slot] != key) {
-        slot = (slot + 1) & 127;
-      }
-      if (worker.scratch_stamp[slot] != worker.request_number) {
-        worker.scratch_stamp[slot] = worker.request_number;
-        worker.scratch_key[slot] = key;
-        worker.scratch_slot[slot] = 0;
-      }
-      most = std::max<uint32_t>(most, ++worker.scratch_slot[slot]);
-    }
+  uint8_t rank[kLanes];
+  counts.serialised += equal ? lanes : CountPerAddress(worker, address, mask, rank);
+  if (kind.shared) {
+    return;
   }
-  counts.serialised += most;
-  if (!shared) {
-    const AccessShape shape{bytes, mask, true, true};
-    if (equal) {
-      ++counts.sectors;
-      if (worker.cache) {
-        CacheRange(worker, site, address[first], address[first] + bytes, shape);
-      }
-    } else {
-      RecordPattern(site, address, mask);
-      counts.sectors += PatternSectors(worker, site, address[first], bytes);
-      if (worker.cache) {
-        CachePattern(worker, site, address[first], shape);
-      }
+  const AccessShape shape{kind.bytes, mask, true, true};
+  if (equal) {
+    worker.atomic_places.Add(address[first] >> kSectorShift, lanes, kind.floating);
+    ++counts.sectors;
+    if (worker.cache) {
+      CacheRange(worker, site, address[first], address[first] + kind.bytes, shape);
+    }
+  } else {
+    CountPlaces(worker, address, mask, rank, kind.floating);
+    RecordPattern(site, address, mask);
+    counts.sectors += PatternSectors(worker, site, address[first], kind.bytes);
+    if (worker.cache) {
+      CachePattern(worker, site, address[first], shape);
     }
   }
 }
@@ -259,7 +300,7 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
     }
   }
   if (worker.count) {
-    CountAtomic(w, op, site, address, mask, kBytes, shared);
+    CountAtomic(w, op, site, address, mask, {kBytes, shared, O::kFloating});
   }
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(m));

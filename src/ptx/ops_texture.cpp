@@ -77,8 +77,11 @@ class Requests {
     std::sort(sectors_.begin(), sectors_.end());
     ++counts.requests;
     counts.lane_bytes += bytes_;
-    counts.sectors +=
-        static_cast<uint64_t>(std::unique(sectors_.begin(), sectors_.end()) - sectors_.begin());
+    sectors_.erase(std::unique(sectors_.begin(), sectors_.end()), sectors_.end());
+    counts.sectors += sectors_.size();
+    for (size_t i = 0; i < sectors_.size(); ++i) {
+      counts.lines += i == 0 || sectors_[i] >> 2 != sectors_[i - 1] >> 2 ? 1 : 0;
+    }
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ptx/cache_model.h"
+#include "ptx/atomic_places.h"
 #include "ptx/counters.h"
 #include "ptx/machine.h"
 #include "ptx/memory.h"
@@ -210,6 +211,7 @@ struct Worker {
   std::vector<MemorySite> sites;
   std::vector<uint64_t> predicated_threads;  // by class
   Counters counters;
+  AtomicPlaces atomic_places;  // of global memory
   L1Cache* l1 = nullptr;
   const std::vector<SharedRegion>* regions = nullptr;
   uint8_t* shared = nullptr;  // of the running block
