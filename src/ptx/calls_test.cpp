@@ -237,5 +237,22 @@ TEST(Convergence, WarpBarriersWaitForLanesThatSpin) {
             std::vector<uint32_t>(32, 8));
 }
 
+TEST(Convergence, BlockBarriersTakeUpLanesThatWentAhead) {
+  // Lane 0 of block 0 spins for a flag that the next block sets, so long that the others of its
+  // warp reach the block's barrier first.
+  const WordRun run = RunWords(
+      "and.b32 %r11, %r1, 31; setp.ne.u32 %p1, %r11, 0; mov.u32 %r9, 0; @%p1 bra MEET; mov.u32 "
+      "%r10, %ctaid.x; "
+      "setp.ne.u32 %p2, %r10, 0; @%p2 bra SET; SPIN: atom.global.add.u32 %r9, [%rd1+252], 0; "
+      "setp.eq.u32 %p3, %r9, 0; @%p3 bra SPIN; bra.uni MEET; SET: atom.global.exch.b32 %r9, "
+      "[%rd1+252], 8; MEET: bar.sync 0; mov.u32 %r10, %ctaid.x; setp.ne.u32 %p4, %r10, 0; @%p4 bra "
+      "END; mov.u32 %r9, 5;" +
+          std::string(kStore) + "END:",
+      {2}, {32}, 64, kAll, true, "");
+  ASSERT_TRUE(run.outcome.clean()) << Text(run);
+  EXPECT_EQ(std::vector<uint32_t>(run.words.begin(), run.words.begin() + 32),
+            std::vector<uint32_t>(32, 5));
+}
+
 }  // namespace
 }  // namespace optiml::ptx

@@ -28,6 +28,7 @@ struct Shape {
   bool cooperative = false;
   uint64_t resident_blocks = 0;
   int threads = 1;
+  std::vector<uint64_t> order = {};  // of the blocks; empty: by number
 };
 
 WordRun Execute(const std::string& body, const Shape& setup = {}) {
@@ -40,6 +41,7 @@ WordRun Execute(const std::string& body, const Shape& setup = {}) {
   request.checks = setup.checks;
   request.cooperative = setup.cooperative;
   request.limits.resident_blocks = setup.resident_blocks;
+  request.block_sample = setup.order;
   request.counters = true;
   request.threads = setup.threads;
   request.step_limit = uint64_t{1} << 26;
@@ -395,11 +397,19 @@ TEST(Cooperative, GridsSynchronise) {
       twice.insert(at + std::string(label).size(), "2");
     }
   }
-  const WordRun run = Execute(body + twice + "st.global.u32 [%rd2], %r9;", setup);
-  ASSERT_TRUE(run.outcome.clean()) << Findings(run.outcome);
-  for (uint32_t i = 0; i < 6400; ++i) {
-    ASSERT_EQ(run.words[i], (i + 64) % 6400);
+  for (const bool backwards : {false, true}) {
+    for (uint64_t block = 100; backwards && block > 0; --block) {
+      setup.order.push_back(block - 1);
+    }
+    const WordRun run = Execute(body + twice + "st.global.u32 [%rd2], %r9;", setup);
+    ASSERT_TRUE(run.outcome.clean()) << Findings(run.outcome);
+    for (uint32_t i = 0; i < 6400; ++i) {
+      ASSERT_EQ(run.words[i], (i + 64) % 6400);
+    }
   }
+  setup.order = {0, 1};
+  EXPECT_THAT(Execute("", setup).outcome.message,
+              HasSubstr("cooperative launch cannot be sampled"));
 }
 
 TEST(Cooperative, OtherLaunchesTrapWithTheReason) {

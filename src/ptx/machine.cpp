@@ -61,7 +61,8 @@ std::string CheckResidency(const LaunchRequest& request, const Function& kernel)
     return fmt::format("a cooperative launch of {} blocks, where {} fit on the device at once",
                        grid.Count(), resident);
   }
-  if (request.cooperative && !request.block_sample.empty()) {
+  if (request.cooperative && !request.block_sample.empty() &&
+      request.block_sample.size() != grid.Count()) {
     return "a cooperative launch cannot be sampled";
   }
   return {};

@@ -13,6 +13,17 @@
 namespace optiml::ptx {
 namespace {
 
+// Lanes of the warp that went ahead of others and wait for them at this op.
+uint32_t WaitingAt(const Warp& w, const Op* op) {
+  uint32_t lanes = 0;
+  for (size_t i = w.stack.size(); i-- > 0 && !w.stack[i].is_call;) {
+    if (w.stack[i].pc == op && w.stack[i].reconvergence == w.reconvergence) {
+      lanes |= w.stack[i].mask;
+    }
+  }
+  return lanes;
+}
+
 const Op* Arrive(Warp& w, const Op* op, bool wait) {
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
   const uint32_t id = op->a != 0 ? RegisterAt<uint32_t>(w, op->a)[lane] : op->aux & 0xff;
@@ -25,7 +36,8 @@ const Op* Arrive(Warp& w, const Op* op, bool wait) {
                  fmt::format("barrier {} for {} threads, which is no multiple of 32", id, threads));
   }
   if (const uint32_t missing = w.live & ~w.active;
-      missing != 0 && ((op->aux & kBarrierUnaligned) != 0 || (missing & ~w.split) == 0)) {
+      missing != 0 &&
+      ((op->aux & kBarrierUnaligned) != 0 || (missing & ~w.split & ~WaitingAt(w, op)) == 0)) {
     const Op* next = nullptr;
     if (!Converged(w, op, w.live, next)) {
       return next;
