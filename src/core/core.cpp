@@ -69,6 +69,11 @@ struct StepFormatter {
       text += i == 0 ? "" : ", ";
       if (const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i])) {
         text += FormatPointer(plan, *pointer);
+      } else if (const auto* with = std::get_if<StructArgument>(&launch.arguments[i])) {
+        text += FormatBytes(with->bytes);
+        for (const StructArgument::Pointer& held : with->pointers) {
+          text += fmt::format(" {} at {}", FormatPointer(plan, held.value), held.position);
+        }
       } else if (const auto* map = std::get_if<TensorMapArgument>(&launch.arguments[i])) {
         text +=
             fmt::format("tensor map of {} type {} size {} strides {} box {} steps {} {}/{}/{}/{}",
@@ -130,8 +135,10 @@ std::vector<std::string> LaunchPlan::Kernels() const {
 std::string LaunchPlan::Format() const {
   std::string text;
   for (const PlanBuffer& buffer : buffers) {
-    text += fmt::format("buffer {} {} bytes{}\n", buffer.name, buffer.size_bytes,
-                        buffer.argument >= 0 ? "" : " scratch");
+    const std::string what = !buffer.symbol.empty() ? " module variable " + buffer.symbol
+                             : buffer.argument >= 0 ? ""
+                                                    : " scratch";
+    text += fmt::format("buffer {} {} bytes{}\n", buffer.name, buffer.size_bytes, what);
   }
   for (const LaunchStep& step : steps) {
     text += std::visit(StepFormatter{*this}, step) + "\n";

@@ -35,6 +35,8 @@ struct PlanBuffer {
   int argument = -1;  // index into the launcher's arguments; -1: allocated by the launcher
   uint64_t size_bytes = 0;
   int line = 0;  // of the allocation
+  // The module variable that it is, by its name in PTX; empty: memory of its own.
+  std::string symbol = {};
 };
 
 // A CUtensorMap by value, as cuTensorMapEncodeTiled was given it: its bytes are the driver's
@@ -53,8 +55,21 @@ struct TensorMapArgument {
   friend auto operator<=>(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
 
-// A pointer, a scalar or struct by value, or a tensor map.
-using KernelArgument = std::variant<DevicePointer, std::vector<std::byte>, TensorMapArgument>;
+// A struct by value with device pointers among its fields.
+struct StructArgument {
+  struct Pointer {
+    uint64_t position = 0;  // of its 8 bytes in the struct
+    DevicePointer value;
+    friend auto operator<=>(const Pointer&, const Pointer&) = default;
+  };
+  std::vector<std::byte> bytes;  // zero where the pointers are
+  std::vector<Pointer> pointers;
+  friend auto operator<=>(const StructArgument&, const StructArgument&) = default;
+};
+
+// A pointer, a scalar or struct by value, a struct with pointers, or a tensor map.
+using KernelArgument =
+    std::variant<DevicePointer, std::vector<std::byte>, StructArgument, TensorMapArgument>;
 
 // Every step names the source line that made it.
 struct KernelLaunch {

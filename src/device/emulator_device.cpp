@@ -53,10 +53,11 @@ Result<StartedPlan> StartPlan(const RunRequest& request, const DeviceDescription
   if (!module) {
     return StartedPlan(PlanEnd{RunStatus::kUnsupported, module.error().message()});
   }
-  OPTIML_ASSIGN(PlanMemory memory, PlanMemory::Make(request));
-  if (const auto loaded = memory.memory().LoadModule(**module); !loaded) {
+  ptx::DeviceMemory empty;
+  if (const auto loaded = empty.LoadModule(**module); !loaded) {
     return StartedPlan(PlanEnd{RunStatus::kUnsupported, loaded.error().message()});
   }
+  OPTIML_ASSIGN(PlanMemory memory, PlanMemory::Make(request, **module, std::move(empty)));
   return StartedPlan(std::unique_ptr<PlanState>(
       new PlanState{request,
                     device,

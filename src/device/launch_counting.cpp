@@ -109,6 +109,10 @@ std::vector<int> BuffersOf(const KernelLaunch& launch) {
   for (const KernelArgument& argument : launch.arguments) {
     if (const auto* pointer = std::get_if<DevicePointer>(&argument)) {
       buffers.push_back(pointer->buffer);
+    } else if (const auto* with = std::get_if<StructArgument>(&argument)) {
+      for (const StructArgument::Pointer& held : with->pointers) {
+        buffers.push_back(held.value.buffer);
+      }
     } else if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
       buffers.push_back(map->tensor.buffer);
     }

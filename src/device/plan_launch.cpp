@@ -87,6 +87,13 @@ Result<PreparedLaunch> PrepareLaunch(const KernelLaunch& launch, const Artifact&
   for (const KernelArgument& argument : launch.arguments) {
     if (const auto* pointer = std::get_if<DevicePointer>(&argument)) {
       arguments.push_back(BytesOf(memory.Address(*pointer)));
+    } else if (const auto* with = std::get_if<StructArgument>(&argument)) {
+      arguments.push_back(with->bytes);
+      for (const StructArgument::Pointer& held : with->pointers) {
+        const auto address = BytesOf(memory.Address(held.value));
+        std::copy(address.begin(), address.end(),
+                  arguments.back().begin() + static_cast<std::ptrdiff_t>(held.position));
+      }
     } else if (const auto* map = std::get_if<TensorMapArgument>(&argument)) {
       const auto encoded = ptx::EncodeTensorMap(MapOf(*map, memory.Address(map->tensor)));
       if (!encoded.has_value()) {

@@ -22,8 +22,10 @@ Finding OutOfBounds(const char* what, int line, const std::string& detail) {
 
 }  // namespace
 
-Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
+Result<PlanMemory> PlanMemory::Make(const RunRequest& request, const ptx::Module& module,
+                                    ptx::DeviceMemory memory) {
   PlanMemory made;
+  made.memory_ = std::move(memory);
   size_t next = 0;
   for (size_t i = 0; i < request.plan->buffers.size(); ++i) {
     const PlanBuffer& buffer = request.plan->buffers[i];
@@ -36,6 +38,14 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request) {
       }
       contents = &request.buffers[next++];
       made.arguments_.push_back(i);
+    }
+    // A variable that no kernel uses is not in the module: what is copied there is lost.
+    const auto variable =
+        buffer.symbol.empty() ? std::nullopt : made.memory_.SymbolAddress(module, buffer.symbol);
+    made.is_variable_.push_back(variable.has_value());
+    if (variable) {
+      made.addresses_.push_back(*variable);
+      continue;
     }
     const uint32_t element_bytes = contents == nullptr ? 1 : contents->element_bytes;
     auto address = made.memory_.TryAllocate(buffer.name, buffer.size_bytes, element_bytes);
@@ -91,7 +101,8 @@ Result<void> PlanMemory::Refill(const LaunchPlan& plan,
     OPTIML_TRY(FillOne(arguments_[i], plan.buffers[arguments_[i]], &buffers[i]));
   }
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].argument < 0 && plan.buffers[i].size_bytes > 0) {
+    if (plan.buffers[i].argument < 0 && plan.buffers[i].symbol.empty() &&
+        plan.buffers[i].size_bytes > 0) {
       memory_.MarkUninitialised(addresses_[i]);
     }
   }
@@ -108,9 +119,12 @@ uint64_t PlanMemory::Address(const DevicePointer& pointer) const {
          static_cast<uint64_t>(pointer.offset_bytes);
 }
 
-std::optional<Finding> PlanMemory::CheckWrite(uint64_t address, const char* what, int line) const {
-  const ptx::Allocation* allocation = memory_.Find(address);
-  if (allocation != nullptr && allocation->read_only) {
+std::optional<Finding> PlanMemory::CheckWrite(const DevicePointer& to, const char* what,
+                                              int line) const {
+  // Constant memory is read only for kernels alone.
+  const bool is_variable = to.buffer >= 0 && is_variable_[static_cast<size_t>(to.buffer)];
+  const ptx::Allocation* allocation = memory_.Find(Address(to));
+  if (allocation != nullptr && allocation->read_only && !is_variable) {
     Finding finding;
     finding.kind = "read-only violation";
     finding.detail = fmt::format("{} writes {}, an input", what, allocation->name);
@@ -122,7 +136,7 @@ std::optional<Finding> PlanMemory::CheckWrite(uint64_t address, const char* what
 
 std::optional<Finding> PlanMemory::Apply(const MemsetStep& step) {
   const uint64_t address = Address(step.destination);
-  if (auto finding = CheckWrite(address, "memset", step.line)) {
+  if (auto finding = CheckWrite(step.destination, "memset", step.line)) {
     return finding;
   }
   if (step.size_bytes == 0) {
@@ -136,7 +150,7 @@ std::optional<Finding> PlanMemory::Apply(const MemsetStep& step) {
 
 std::optional<Finding> PlanMemory::Apply(const CopyStep& step) {
   const uint64_t address = Address(step.destination);
-  if (auto finding = CheckWrite(address, "copy", step.line)) {
+  if (auto finding = CheckWrite(step.destination, "copy", step.line)) {
     return finding;
   }
   // The size comes from the candidate: look before anything is allocated for it.
@@ -161,7 +175,7 @@ std::optional<Finding> PlanMemory::Apply(const CopyStep& step) {
 
 std::optional<Finding> PlanMemory::Apply(const UploadStep& step) {
   const uint64_t address = Address(step.destination);
-  if (auto finding = CheckWrite(address, "upload", step.line)) {
+  if (auto finding = CheckWrite(step.destination, "upload", step.line)) {
     return finding;
   }
   if (step.bytes.empty()) {

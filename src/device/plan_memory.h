@@ -20,10 +20,12 @@ namespace optiml {
 
 class PlanMemory {
  public:
-  // Allocates and fills every buffer; buffers without contents hold poison and count as
+  // `memory` has the module loaded, whose variables some buffers may be. Allocates and fills every
+  // other buffer; buffers without contents hold poison and count as
   // uninitialised. Fails with kInvalidArgument when the request's buffers do not fit its plan or
   // the host has no room.
-  static Result<PlanMemory> Make(const RunRequest& request);
+  static Result<PlanMemory> Make(const RunRequest& request, const ptx::Module& module,
+                                 ptx::DeviceMemory memory);
 
   ptx::DeviceMemory& memory() { return memory_; }
 
@@ -49,10 +51,11 @@ class PlanMemory {
  private:
   PlanMemory() = default;
   Result<void> FillOne(size_t buffer, const PlanBuffer& of, const BufferContents* contents);
-  std::optional<Finding> CheckWrite(uint64_t address, const char* what, int line) const;
+  std::optional<Finding> CheckWrite(const DevicePointer& to, const char* what, int line) const;
 
   ptx::DeviceMemory memory_;
   std::vector<uint64_t> addresses_;  // by buffer of the plan
+  std::vector<bool> is_variable_;    // of the module, by buffer
   std::vector<size_t> arguments_;    // buffers that belong to arguments, in order
   uint64_t total_bytes_ = 0;
   uint64_t writable_bytes_ = 0;

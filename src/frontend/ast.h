@@ -184,6 +184,7 @@ struct Variable {
   int line = 0;
   TextRange range;
   bool is_constexpr = false;
+  std::string symbol;  // of a __device__ or __constant__ variable: its name in PTX
   std::optional<int64_t>
       constant;  // its value when the language makes it one (constexpr, enumerator, const int = 4)
 };

@@ -1,6 +1,9 @@
 #include "frontend/clang_converter.h"
 
+#include <clang/AST/Mangle.h>
+
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 namespace optiml::frontend {
@@ -14,6 +17,17 @@ std::optional<int> IntegerOf(const clang::Expr* expr, const clang::ASTContext& c
     return std::nullopt;
   }
   return static_cast<int>(result.Val.getInt().getExtValue());
+}
+
+std::string LinkerName(const clang::VarDecl* variable, clang::ASTContext& context) {
+  const std::unique_ptr<clang::MangleContext> names(context.createMangleContext());
+  if (!names->shouldMangleDeclName(variable)) {
+    return variable->getNameAsString();
+  }
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  names->mangleName(variable, out);
+  return out.str();
 }
 
 bool IsLambdaOperator(const clang::FunctionDecl* function) {
@@ -281,6 +295,9 @@ int Converter::VariableId(const clang::VarDecl* variable) {
     made.storage = ast::Storage::kHostGlobal;
   } else if (variable->isStaticLocal()) {
     made.storage = ast::Storage::kStatic;
+  }
+  if (made.storage == ast::Storage::kConstant || made.storage == ast::Storage::kDeviceGlobal) {
+    made.symbol = LinkerName(variable, context_);
   }
   if (!variable->getType()->isDependentType()) {
     const clang::VarDecl* initialised = nullptr;

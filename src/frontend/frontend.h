@@ -76,7 +76,7 @@ using PlanOutcome = std::variant<LaunchPlan, Refusal>;
 // that order, or that it ends with the launcher. Questions about the device are answered for an
 // H200 wherever the plan will run; occupancy is an upper bound that does not know the registers.
 // printf and the like are ignored. Refused, among others: reading device data back, module
-// variables (cudaMemcpyToSymbol), struct arguments that hold pointers, exit, library calls, an
+// variables (cudaMemcpyToSymbol), exit, library calls, an
 // empty grid, leaving a buffer in a memset or copy, using a freed buffer.
 PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
                            const std::vector<LauncherArgument>& arguments,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include "core/dtype.h"
 
@@ -125,8 +126,41 @@ const ast::TypePtr& VoidType() {
   return type;
 }
 
+bool IsClosure(const ast::Type& type) {
+  std::string_view text = type.text;
+  constexpr std::string_view kConst = "const ";
+  if (text.starts_with(kConst)) {
+    text.remove_prefix(kConst.size());
+  }
+  return text.starts_with("(lambda");
+}
+
+std::vector<std::pair<uint64_t, const ast::Type*>> PointerFields(const ast::Type& type) {
+  std::vector<std::pair<uint64_t, const ast::Type*>> found;
+  const auto add = [&](const ast::Type& of, uint64_t offset) {
+    for (const auto& [position, pointer] : PointerFields(of)) {
+      if (std::find(found.begin(), found.end(), std::pair(offset + position, pointer)) ==
+          found.end()) {
+        found.emplace_back(offset + position, pointer);
+      }
+    }
+  };
+  if (type.kind == ast::TypeKind::kPointer) {
+    found.emplace_back(0, &type);
+  } else if (type.kind == ast::TypeKind::kArray) {
+    for (int64_t i = 0; i < type.count; ++i) {
+      add(*type.element, static_cast<uint64_t>(i) * type.element->size_bytes);
+    }
+  } else {
+    for (const ast::Field& field : type.fields) {
+      add(*field.type, field.offset_bytes);
+    }
+  }
+  return found;
+}
+
 ValueKind KindOf(const ast::Type& type) {
-  if (type.text.starts_with("(lambda")) {
+  if (IsClosure(type)) {
     return ValueKind::kInteger;  // a closure's number
   }
   switch (type.kind) {
@@ -149,7 +183,7 @@ ValueKind KindOf(const ast::Type& type) {
 }
 
 uint64_t StorageBytes(const ast::Type& type) {
-  if (type.text.starts_with("(lambda")) {
+  if (IsClosure(type)) {
     return 8;
   }
   if (type.kind == ast::TypeKind::kOther && type.bits == 0) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/ast.h"
@@ -28,7 +29,13 @@ struct HostValue {
   std::vector<std::byte> bytes;
 };
 
+// Whether values of the type are lambdas.
+bool IsClosure(const ast::Type& type);
 ValueKind KindOf(const ast::Type& type);
+
+// The pointers inside of a value of the type: where they are, in bytes, and their types.
+std::vector<std::pair<uint64_t, const ast::Type*>> PointerFields(const ast::Type& type);
+
 
 // Bytes of a variable of this type.
 uint64_t StorageBytes(const ast::Type& type);

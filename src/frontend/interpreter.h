@@ -145,6 +145,10 @@ class Interpreter {
   bool CallRuntime(const ast::Expr& expr, const std::string& name, HostValue& result);
   void Malloc(const ast::Expr& target, uint64_t size);
   void FreeDevice(uint64_t address);
+  // A module variable as a buffer of the plan.
+  uint64_t SymbolAddress(const ast::Expr& expr);
+  bool CallOnSymbol(const ast::Expr& expr, const std::string& name);
+  void StorePointer(uint64_t slot, uint64_t address);
   void Copy(uint64_t destination, uint64_t source, uint64_t size, int64_t kind);
   void Memset(uint64_t destination, int64_t value, uint64_t size);
   void SetAttribute(const ast::Expr& expr);
@@ -166,7 +170,6 @@ class Interpreter {
   void LaunchWithConfig(const ast::Expr& expr);
   void AddLaunch(KernelLaunch launch, int function, uint64_t stream);
   KernelArgument MakeKernelArgument(const HostValue& value);
-  bool HoldsPointer(const ast::Type& type, const std::byte* bytes) const;
   Dim3 ReadDim3(const HostValue& value) const;
   int FunctionOperand(const ast::Expr& expr);
   // A live buffer's pointer; refuses freed buffers and host pointers. Null is allowed.

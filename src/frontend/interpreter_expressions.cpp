@@ -488,7 +488,7 @@ HostValue Interpreter::EvaluateLambda(const ast::Expr& expr) {
 
 HostValue Interpreter::EvaluateMethod(const ast::Expr& expr) {
   const ast::Expr& object = *expr.operands[0];
-  if (object.type->text.starts_with("(lambda")) {
+  if (IsClosure(*object.type)) {
     const int64_t number = Evaluate(object).integer;
     if (expr.function < 0 || number < 0 || number >= static_cast<int64_t>(closures_.size())) {
       Refuse("launcher calls a lambda that cannot be traced");

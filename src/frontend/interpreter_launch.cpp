@@ -46,29 +46,6 @@ Dim3 Interpreter::ReadDim3(const HostValue& value) const {
   return {parts[0], parts[1], parts[2]};
 }
 
-bool Interpreter::HoldsPointer(const ast::Type& type, const std::byte* bytes) const {
-  if (type.kind == ast::TypeKind::kPointer) {
-    uint64_t address = 0;
-    std::memcpy(&address, bytes, 8);
-    return address != 0;
-  }
-  if (type.kind == ast::TypeKind::kArray) {
-    for (int64_t i = 0; i < type.count; ++i) {
-      if (HoldsPointer(*type.element,
-                       bytes + static_cast<uint64_t>(i) * type.element->size_bytes)) {
-        return true;
-      }
-    }
-    return false;
-  }
-  for (const ast::Field& field : type.fields) {
-    if (HoldsPointer(*field.type, bytes + field.offset_bytes)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
   if (value.type->kind == ast::TypeKind::kPointer) {
     return CheckedPointer(static_cast<uint64_t>(value.integer), "kernel argument");
@@ -86,11 +63,23 @@ KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
     }
     return tensor_maps_[words[1]];
   }
-  if (KindOf(*value.type) == ValueKind::kBytes && HoldsPointer(*value.type, bytes.data())) {
-    Refuse(fmt::format("a kernel argument of type {} holds a pointer, which cannot be traced",
-                       value.type->text));
+  if (KindOf(*value.type) != ValueKind::kBytes) {
+    return bytes;
   }
-  return bytes;
+  StructArgument argument;
+  for (const auto& [position, type] : PointerFields(*value.type)) {
+    uint64_t address = 0;
+    std::memcpy(&address, bytes.data() + position, sizeof(address));
+    if (address != 0) {
+      argument.pointers.push_back({position, CheckedPointer(address, "kernel argument")});
+      std::memset(bytes.data() + position, 0, sizeof(address));
+    }
+  }
+  if (argument.pointers.empty()) {
+    return bytes;
+  }
+  argument.bytes = std::move(bytes);
+  return argument;
 }
 
 void Interpreter::EncodeTensorMap(const ast::Expr& expr) {

@@ -135,12 +135,69 @@ void Interpreter::Malloc(const ast::Expr& target, uint64_t size) {
   plan_.buffers.push_back({std::move(name), -1, size, line_});
   buffers_.emplace_back();
   device_bytes_ += size;
+  StorePointer(slot, memory_.DeviceAddress(index));
+}
+
+namespace {
+
+constexpr uint64_t kLegacyStream = 1;  // cudaStreamLegacy; 0 is the default stream, the same one
+
+}  // namespace
+
+uint64_t Interpreter::SymbolAddress(const ast::Expr& expr) {
+  const ast::Expr* named = &expr;
+  while (named->kind == ast::ExprKind::kCast && named->operands.size() == 1) {
+    named = named->operands[0].get();
+  }
+  const ast::Variable* variable = named->kind == ast::ExprKind::kVariable && named->variable >= 0
+                                      ? &unit_.variables[static_cast<size_t>(named->variable)]
+                                      : nullptr;
+  if (variable == nullptr || variable->symbol.empty()) {
+    Refuse("a __device__ or __constant__ variable is expected here");
+  }
+  const auto same = [&](const PlanBuffer& buffer) { return buffer.symbol == variable->symbol; };
+  const auto found = std::find_if(plan_.buffers.begin(), plan_.buffers.end(), same);
+  const int index = static_cast<int>(found - plan_.buffers.begin());
+  if (found == plan_.buffers.end()) {
+    plan_.buffers.push_back(
+        {variable->name, -1, StorageBytes(*variable->type), variable->line, variable->symbol});
+    buffers_.emplace_back();
+  }
+  return memory_.DeviceAddress(index);
+}
+
+bool Interpreter::CallOnSymbol(const ast::Expr& expr, const std::string& name) {
+  const auto integer = [&](size_t i) { return EvaluateInteger(*expr.operands[i]); };
+  const size_t count = expr.operands.size();
+  if (name == "cudaGetSymbolAddress" && count >= 2) {
+    StorePointer(static_cast<uint64_t>(integer(0)), SymbolAddress(*expr.operands[1]));
+    return true;
+  }
+  if ((name != "cudaMemcpyToSymbol" && name != "cudaMemcpyToSymbolAsync") || count < 3) {
+    return false;
+  }
+  // Kernels use the variable without naming it in their launch, so that only the order of one
+  // stream is known to hold.
+  const bool has_stream = name.ends_with("Async") && count > 5;
+  if (has_stream && static_cast<uint64_t>(integer(5)) > kLegacyStream) {
+    Refuse("launcher copies to a module variable on a stream of its own, which cannot be traced");
+  }
+  stream_ = StreamOrder::kDefault;
+  const uint64_t offset = count > 3 ? static_cast<uint64_t>(integer(3)) : 0;
+  const int64_t kind = count > 4 ? integer(4) : kHostToDevice;
+  const auto source = static_cast<uint64_t>(integer(1));
+  const auto size = static_cast<uint64_t>(integer(2));
+  Copy(SymbolAddress(*expr.operands[0]) + offset, source, size, kind);
+  return true;
+}
+
+void Interpreter::StorePointer(uint64_t slot, uint64_t address) {
   auto pointer = std::make_shared<ast::Type>();
   pointer->kind = ast::TypeKind::kPointer;
   pointer->size_bytes = 8;
   pointer->element = VoidType();
   pointer->text = "void *";
-  Store(slot, IntegerValue(static_cast<int64_t>(memory_.DeviceAddress(index)), pointer));
+  Store(slot, IntegerValue(static_cast<int64_t>(address), pointer));
 }
 
 void Interpreter::FreeDevice(uint64_t address) {
@@ -154,6 +211,9 @@ void Interpreter::FreeDevice(uint64_t address) {
   const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
   if (buffer.argument >= 0) {
     Refuse(fmt::format("launcher frees its argument \"{}\"", buffer.name));
+  }
+  if (!buffer.symbol.empty()) {
+    Refuse("cudaFree of a pointer that cudaMalloc did not return");
   }
   buffers_[static_cast<size_t>(pointer.buffer)].is_alive = false;
   device_bytes_ -= buffer.size_bytes;
@@ -356,12 +416,11 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if ((name == "cudaMallocHost" || name == "cudaHostAlloc") && count >= 2) {
-    auto pointer = std::make_shared<ast::Type>();
-    pointer->kind = ast::TypeKind::kPointer;
-    pointer->size_bytes = 8;
-    pointer->element = VoidType();
     const uint64_t block = Allocate(address(1));
-    Store(address(0), IntegerValue(static_cast<int64_t>(block), pointer));
+    StorePointer(address(0), block);
+    return true;
+  }
+  if (CallOnSymbol(expr, name)) {
     return true;
   }
   if (name == "cudaFree" || name == "cudaFreeAsync") {

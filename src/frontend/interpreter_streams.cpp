@@ -28,12 +28,24 @@ void Interpreter::IssueLaunch(uint64_t stream, const KernelLaunch& launch,
                               const ast::Function& kernel) {
   std::vector<StreamAccess> accesses;
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
-    const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i]);
-    if (pointer == nullptr || i >= kernel.parameters.size()) {
+    if (i >= kernel.parameters.size()) {
       continue;
     }
+    const auto writes = [](const ast::Type& type) {
+      return type.element == nullptr || !type.element->is_const;
+    };
     const ast::Type& type = *unit_.variables[static_cast<size_t>(kernel.parameters[i])].type;
-    accesses.push_back({*pointer, 0, type.element == nullptr || !type.element->is_const});
+    if (const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i])) {
+      accesses.push_back({*pointer, 0, writes(type)});
+    } else if (const auto* with = std::get_if<StructArgument>(&launch.arguments[i])) {
+      for (const auto& [position, field] : PointerFields(type)) {
+        for (const StructArgument::Pointer& held : with->pointers) {
+          if (held.position == position) {
+            accesses.push_back({held.value, 0, writes(*field)});
+          }
+        }
+      }
+    }
   }
   Issue(stream, std::move(accesses));
 }

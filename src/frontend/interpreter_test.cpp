@@ -18,7 +18,10 @@ constexpr char kKernels[] =
     "__global__ void s(float* y, float a) {}\n"
     "template <typename T, int B> __global__ void t(T* y, int n) {}\n"
     "struct P { int n; float a; };\n"
-    "__global__ void p(float* y, P q) {} __global__ void tiles(const __grid_constant__ CUtensorMap "
+    "__constant__ float w[4]; namespace ns { static __device__ int flag; } struct V { const float* "
+    "d; "
+    "int n; float* to[2]; }; __global__ void v(V a) {} __global__ void p(float* y, P q) {} "
+    "__global__ void tiles(const __grid_constant__ CUtensorMap "
     "m, "
     "float* y) {}\n"
     "static int CeilDiv(int a, int b) { return (a + b - 1) / b; }\n";
@@ -182,6 +185,23 @@ const Case kPlans[] = {
      "launch s grid 2x1x1 block 1x1x1 (y, 0x00000000)\n"
      "launch s grid 3x1x1 block 1x1x1 (y, 0x00000000)\n"
      "launch s grid 2x1x1 block 1x1x1 (y, 0x00000000)\n"},
+    {"StructOfPointers",
+     "V a{x, n, {y, y + 2}}; v<<<1, 1>>>(a); a.to[1] = nullptr; v<<<1, 1>>>(a);",
+     "launch v grid 1x1x1 block 1x1x1 "
+     "(0x0000000000000000000000000000000000000000000003e80000000000000000 x at 0 y at 16 y+8 at "
+     "24)\n"
+     "launch v grid 1x1x1 block 1x1x1 "
+     "(0x0000000000000000000000000000000000000000000003e80000000000000000 x at 0 y at 16)\n"},
+    {"ModuleVariables",
+     "float h[2] = {1, 2}; cudaMemcpyToSymbol(w, h, 8); cudaMemcpyToSymbolAsync(w, x, 4, 12, "
+     "cudaMemcpyDeviceToDevice, 0); void* f; cudaGetSymbolAddress(&f, ns::flag); "
+     "cudaMemsetAsync(f, 0, "
+     "4); s<<<1, 1>>>(y, 0.f);",
+     "buffer w 16 bytes module variable w\nbuffer flag 4 bytes module variable _ZN2nsL4flagE\n"
+     "upload w bytes 8 hash b9c80b5adeca\ncopy w+12 from x bytes 4\nmemset flag value 0 bytes 4\n"
+     "launch s grid 1x1x1 block 1x1x1 (y, 0x00000000)\n"},
+    {"LambdaThatIsConst", "const auto f = [](int v) { return v * 2; }; s<<<f(n), 1>>>(y, 0.f);",
+     "launch s grid 2000x1x1 block 1x1x1 (y, 0x00000000)\n"},
     {"LambdaByValue",
      "int c = 5; auto f = [c](int a) { return a * c; }; c = 6; auto g = [](int a) { return a + 1; "
      "}; s<<<f(2), g(3)>>>(y, 0.f);",
@@ -322,6 +342,17 @@ const Case kRefusals[] = {
     {"FunctionAttributeOfNoKernel",
      "cudaFuncSetAttribute(x, cudaFuncAttributeMaxDynamicSharedMemorySize, 1);",
      "kernel.cu:8: a kernel is expected here"},
+    {"StructOfHostPointers", "int z; V a{(float*)&z, n, {}}; v<<<1, 1>>>(a);",
+     "kernel.cu:8: kernel argument: the pointer is to host memory"},
+    {"BeyondAModuleVariable", "cudaMemcpyToSymbol(w, x, 8, 12, cudaMemcpyDeviceToDevice);",
+     "kernel.cu:8: copy to the device: 8 bytes at offset 12 leave buffer \"w\" (16 bytes)"},
+    {"NoModuleVariable", "cudaMemcpyToSymbol(n, x, 4, 0, cudaMemcpyDeviceToDevice);",
+     "kernel.cu:8: a __device__ or __constant__ variable is expected here"},
+    {"ModuleVariableOnAStream",
+     "cudaStream_t st; cudaStreamCreate(&st); cudaMemcpyToSymbolAsync(w, x, 4, 0, "
+     "cudaMemcpyDeviceToDevice, st);",
+     "kernel.cu:8: launcher copies to a module variable on a stream of its own, which cannot be "
+     "traced"},
     {"UploadOfPointers", "float* h[1] = {y}; cudaMemcpy(y, h, 8, cudaMemcpyHostToDevice);",
      "kernel.cu:8: launcher copies pointers to the device"},
     {"UploadOfUnset", "float h[2]; h[0] = 1; cudaMemcpy(y, h, 8, cudaMemcpyHostToDevice);",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "frontend/frontend.h"
@@ -88,6 +89,10 @@ class PlanMatcher {
     if (argument >= 0 || later_.buffers[static_cast<size_t>(b.buffer)].argument >= 0) {
       return argument == later_.buffers[static_cast<size_t>(b.buffer)].argument;
     }
+    if (fresh_.buffers[static_cast<size_t>(a.buffer)].symbol !=
+        later_.buffers[static_cast<size_t>(b.buffer)].symbol) {
+      return false;
+    }
     const auto there = scratch_.try_emplace(a.buffer, b.buffer).first;
     const auto back = back_.try_emplace(b.buffer, a.buffer).first;
     return there->second == b.buffer && back->second == a.buffer;
@@ -96,7 +101,19 @@ class PlanMatcher {
   bool Same(const KernelArgument& a, const KernelArgument& b) {
     const auto* from = std::get_if<DevicePointer>(&a);
     const auto* to = std::get_if<DevicePointer>(&b);
-    return from != nullptr && to != nullptr ? Same(*from, *to) : a == b;
+    if (from != nullptr && to != nullptr) {
+      return Same(*from, *to);
+    }
+    const auto* one = std::get_if<StructArgument>(&a);
+    const auto* other = std::get_if<StructArgument>(&b);
+    if (one == nullptr || other == nullptr) {
+      return a == b;
+    }
+    return one->bytes == other->bytes &&
+           std::equal(one->pointers.begin(), one->pointers.end(), other->pointers.begin(),
+                      other->pointers.end(), [&](const auto& p, const auto& q) {
+                        return p.position == q.position && Same(p.value, q.value);
+                      });
   }
 
   bool SameStep(const KernelLaunch& a, const LaunchStep& other) {

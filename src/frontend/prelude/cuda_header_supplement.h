@@ -34,3 +34,25 @@ OPTIML_CACHE_HINTS(uint4)
 OPTIML_CACHE_HINTS(float2)
 OPTIML_CACHE_HINTS(float4)
 OPTIML_CACHE_HINTS(double2)
+
+// nvcc's host code has these too.
+#define OPTIML_MIN_MAX(R, A, B)         \
+  __host__ R min(A, B);                 \
+  __host__ R max(A, B);
+OPTIML_MIN_MAX(int, int, int)
+OPTIML_MIN_MAX(unsigned int, unsigned int, unsigned int)
+OPTIML_MIN_MAX(long, long, long)
+OPTIML_MIN_MAX(unsigned long, unsigned long, unsigned long)
+OPTIML_MIN_MAX(long long, long long, long long)
+OPTIML_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+OPTIML_MIN_MAX(float, float, float)
+OPTIML_MIN_MAX(double, double, double)
+OPTIML_MIN_MAX(unsigned int, int, unsigned int)
+OPTIML_MIN_MAX(unsigned int, unsigned int, int)
+OPTIML_MIN_MAX(unsigned long, long, unsigned long)
+OPTIML_MIN_MAX(unsigned long, unsigned long, long)
+OPTIML_MIN_MAX(unsigned long long, long long, unsigned long long)
+OPTIML_MIN_MAX(unsigned long long, unsigned long long, long long)
+OPTIML_MIN_MAX(double, float, double)
+OPTIML_MIN_MAX(double, double, float)
+#undef OPTIML_MIN_MAX

@@ -44,8 +44,11 @@ LaunchFacts FactsOf(const KernelLaunch& launch, const LaunchPlan& plan, const Pr
         facts.elements_left[parameter.name] = bytes / ScalarBytes(parameter.type);
       }
     } else if (!parameter.is_buffer) {
-      const auto& bytes = std::get<std::vector<std::byte>>(launch.arguments[i]);
-      if (const std::optional<int64_t> value = IntegerOf(bytes, parameter.type)) {
+      const auto* bytes = std::get_if<std::vector<std::byte>>(&launch.arguments[i]);
+      if (bytes == nullptr) {
+        continue;
+      }
+      if (const std::optional<int64_t> value = IntegerOf(*bytes, parameter.type)) {
         facts.integers[parameter.name] = *value;
       }
     }

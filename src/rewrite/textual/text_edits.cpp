@@ -230,8 +230,12 @@ TextKernel MakeTextKernel(int index, const ast::SourceUnit& unit, const ast::Fun
         continue;
       }
       kernel.blocks.push_back(launch->block);
+      const bool structs_hold_pointers =
+          std::any_of(launch->arguments.begin(), launch->arguments.end(), [](const auto& argument) {
+            return std::holds_alternative<StructArgument>(argument);
+          });
       for (size_t p = 0; p < pointers.size(); ++p) {
-        const auto* pointer = pointers[p] < launch->arguments.size()
+        const auto* pointer = pointers[p] < launch->arguments.size() && !structs_hold_pointers
                                   ? std::get_if<DevicePointer>(&launch->arguments[pointers[p]])
                                   : nullptr;
         // An unknown pointer is taken for the same as every other.
