@@ -1,9 +1,13 @@
 // optiml check: does one kernel compute what its task says?
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/corpus.h"
 #include "cli/stages.h"
 #include "report/report_model.h"
 #include "report/text_format.h"
@@ -19,6 +23,7 @@ Json ToJson(const Evaluation& evaluation) {
   json["accepted"] = rejection == nullptr;
   json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
   json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
+  json["unsupported"] = rejection != nullptr && rejection->is_unsupported;
   if (evaluation.verify) {
     const VerifyReport& verify = *evaluation.verify;
     json["cases_run"] = verify.cases_run;
@@ -42,11 +47,31 @@ class CheckCommand : public Command {
     return "Examples\n"
            "  optiml check examples/softmax --kernel mine.cu\n"
            "  optiml check examples/softmax --battery      (can the task tell right from wrong?)\n"
+           "  optiml check --corpus kernels                (a table of every kernel in a folder)\n"
            "\n"
-           "Exit status 1 means that the kernel is rejected.";
+           "Exit status 1 means that the kernel, or one of the corpus, is not accepted.";
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
+    app.get_option("path")->required(false);
+    app.add_option(
+           "--corpus", corpus_,
+           "check every kernel below this folder: task folders, and .cu files with what can "
+           "be inferred")
+        ->type_name("DIR")
+        ->excludes("path")
+        ->group("Corpus");
+    app.add_option("--kernel-time", kernel_seconds_,
+                   "seconds after which the check of one of the corpus ends")
+        ->type_name("SECONDS")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group("Corpus");
+    app.add_option("--kernel-memory", kernel_gib_, "GiB of address space for the check of one")
+        ->type_name("GIB")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group("Corpus");
     app.add_option("--kernel", kernel_, "the kernel to check (default: the task's own)")
         ->type_name("FILE.cu")
         ->group("Task");
@@ -68,6 +93,12 @@ class CheckCommand : public Command {
     app.add_flag("--json", json_, "print the result as JSON")->group("Output");
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
+    if (!corpus_.empty()) {
+      return RunCorpus(env, tools);
+    }
+    if (task_.path.empty()) {
+      return Error(ErrorCode::kInvalidArgument, "PATH is required (or --corpus DIR)");
+    }
     OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
     if (battery_) {
       return RunBattery(bench, env, tools);
@@ -98,6 +129,38 @@ class CheckCommand : public Command {
   }
 
  private:
+  Result<int> RunCorpus(CliEnv& env, Toolbox& tools) const {
+    if (battery_ || !kernel_.empty() || !stop_after_.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "--corpus goes with neither --kernel nor --battery nor --stop-after");
+    }
+    const std::filesystem::path corpus = env.Resolve(corpus_);
+    OPTIML_ASSIGN(const auto kernels, KernelsIn(corpus));
+    ProcessLimits limits;
+    limits.wall_time = std::chrono::seconds(kernel_seconds_);
+    limits.address_space_bytes = static_cast<size_t>(kernel_gib_) << 30;
+    const std::vector<std::string> arguments = Arguments(env, true);
+    std::vector<CorpusRow> rows;
+    if (!json_) {
+      *env.out << CorpusHead();
+    }
+    for (const std::filesystem::path& kernel : kernels) {
+      if (env.stop != nullptr && *env.stop) {
+        return kExitInterrupted;
+      }
+      OPTIML_ASSIGN(CorpusRow row, CheckOfCorpus(corpus, kernel, arguments, limits, env, tools));
+      if (!json_) {
+        *env.out << FormatCorpusRow(row, env.width) << std::flush;
+      }
+      rows.push_back(std::move(row));
+    }
+    *env.out << (json_ ? CorpusJson(rows) : CorpusSummary(rows));
+    const bool all = std::all_of(rows.begin(), rows.end(), [](const CorpusRow& row) {
+      return row.verdict == CorpusVerdict::kAccepted;
+    });
+    return all ? kExitDone : kExitNothingKept;
+  }
+
   Result<int> RunBattery(const Workbench& bench, CliEnv& env, Toolbox& tools) const {
     OPTIML_ASSIGN(const auto verifier,
                   tools.MakeVerifier(*bench.task, *bench.builder, *bench.device,
@@ -118,32 +181,48 @@ class CheckCommand : public Command {
     return kExitDone;
   }
 
+  // The options that say what is checked and how. `with_threads`: also the one on which results do
+  // not depend.
+  std::vector<std::string> Arguments(const CliEnv& env, bool with_threads) const {
+    std::vector<std::string> arguments;
+    for (const auto& [key, value] : FormatTaskOptions(task_, env)) {
+      if (key == "threads" && !with_threads) {
+        continue;
+      }
+      size_t begin = 0;
+      while (begin < value.size()) {
+        const size_t end = std::min(value.find('\n', begin), value.size());
+        arguments.push_back("--" + key);
+        if (key != "unconfined") {
+          arguments.push_back(value.substr(begin, end - begin));
+        }
+        begin = end + 1;
+      }
+    }
+    for (const auto& [flag, value] : {std::pair("--check-seeds", uint64_t(verifier_.seeds)),
+                                      std::pair("--first-check-seed", verifier_.first_seed)}) {
+      arguments.insert(arguments.end(), {flag, std::to_string(value)});
+    }
+    return arguments;
+  }
+
   std::string Reproduce(const CliEnv& env) const {
     std::string command = "optiml check " + QuoteForShell(task_.path);
     if (!kernel_.empty()) {
       command += " --kernel " + QuoteForShell(kernel_);
     }
-    for (const auto& [key, value] : FormatTaskOptions(task_, env)) {
-      if (key == "threads") {
-        continue;  // results do not depend on it
-      }
-      size_t begin = 0;
-      while (begin < value.size()) {
-        const size_t end = std::min(value.find('\n', begin), value.size());
-        command +=
-            key == "unconfined"
-                ? " --unconfined"
-                : fmt::format(" --{} {}", key, QuoteForShell(value.substr(begin, end - begin)));
-        begin = end + 1;
-      }
+    for (const std::string& argument : Arguments(env, false)) {
+      command += " " + QuoteForShell(argument);
     }
-    return command + fmt::format(" --check-seeds {} --first-check-seed {}", verifier_.seeds,
-                                 verifier_.first_seed);
+    return command;
   }
 
   TaskOptions task_;
   VerifierOptions verifier_;
   std::string kernel_;
+  std::string corpus_;
+  int64_t kernel_seconds_ = 300;
+  int64_t kernel_gib_ = 16;
   bool battery_ = false;
   std::string stop_after_;
   bool json_ = false;

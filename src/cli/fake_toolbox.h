@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -43,6 +44,9 @@ class FakeVerifier : public Verifier {
     if (source.text().find("broken") != std::string::npos) {
       return Outcome(Rejection{Stage::kBuild, source.path() + ":3: expected a ';'"});
     }
+    if (source.text().find("untraceable") != std::string::npos) {
+      return Outcome(Rejection{Stage::kPlan, source.path() + ":5: launcher uses goto", true});
+    }
     PreparedCandidate candidate;
     candidate.source = source;
     candidate.checked_plans.resize(task_.checked.size());
@@ -78,6 +82,10 @@ class FakeToolbox : public Toolbox {
   // Continues or makes a run; the store is parts.store.
   std::function<Result<RunRecord>(const SessionParts&, const SessionOptions&, const RunRecord&)>
       session;
+  // What a process of the program does; absent: it runs.
+  std::function<std::optional<Result<ProcessOutcome>>(const std::vector<std::string>&,
+                                                      const ProcessLimits&)>
+      program;
   Result<int64_t> replay = int64_t{5};
   std::vector<SessionOptions> session_options;  // of every call
 
@@ -126,6 +134,25 @@ class FakeToolbox : public Toolbox {
     return session(parts, options, record);
   }
   Result<int64_t> ReplaySearch(const RunRecord&) override { return replay; }
+  Result<ProcessOutcome> RunProgram(const std::vector<std::string>& arguments, const CliEnv& env,
+                                    const ProcessLimits& limits) override {
+    if (program) {
+      if (auto scripted = program(arguments, limits)) {
+        return *std::move(scripted);
+      }
+    }
+    // The same program, inside of this one.
+    std::ostringstream out;
+    std::ostringstream err;
+    CliEnv inner = env;
+    inner.out = &out;
+    inner.err = &err;
+    ProcessOutcome outcome;
+    outcome.exit_code = RunCli(arguments, inner, *this);
+    outcome.standard_output = out.str();
+    outcome.standard_error = err.str();
+    return outcome;
+  }
   MachineFacts InspectMachine() override { return facts; }
 };
 

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/process.h"
 #include "base/result.h"
 #include "build/builder.h"
+#include "cli/cli_env.h"
 #include "cli/machine_facts.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
@@ -53,6 +55,10 @@ class Toolbox {
   virtual Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
                                        const RunRecord& record) = 0;
   virtual Result<int64_t> ReplaySearch(const RunRecord& record) = 0;
+
+  // This program with other arguments, as a process of its own; its output is kept.
+  virtual Result<ProcessOutcome> RunProgram(const std::vector<std::string>& arguments,
+                                            const CliEnv& env, const ProcessLimits& limits) = 0;
 
   virtual MachineFacts InspectMachine() = 0;
 };

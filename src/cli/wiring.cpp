@@ -87,6 +87,22 @@ class RealToolbox : public Toolbox {
     return optiml::ReplaySearch(record);
   }
 
+  Result<ProcessOutcome> RunProgram(const std::vector<std::string>& arguments, const CliEnv& env,
+                                    const ProcessLimits& limits) override {
+    std::error_code error;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) {
+      return Error(ErrorCode::kUnavailable, "/proc/self/exe: " + error.message());
+    }
+    ProcessRequest request;
+    request.argv = {self.string()};
+    request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.working_directory = env.working_directory;
+    request.environment = env.variables;
+    request.limits = limits;
+    return RunProcess(request);
+  }
+
   MachineFacts InspectMachine() override {
     const auto builder = MakeBuilder({});
     return InspectThisMachine(*builder);

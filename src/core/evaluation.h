@@ -96,6 +96,8 @@ struct Diagnosis {
 struct Rejection {
   Stage stage = Stage::kBuild;
   std::string reason;  // one sentence, without the stage
+  // Nothing wrong was found: the front end or the device cannot follow what the candidate does.
+  bool is_unsupported = false;
 };
 
 struct Accepted {};

@@ -125,8 +125,9 @@ Result<std::variant<LaunchPlan, Refusal>> PlanFromTask(
   return std::variant<LaunchPlan, Refusal>(std::move(plan));
 }
 
-std::variant<std::vector<LaunchPlan>, Rejection> Rejected(Stage stage, std::string reason) {
-  return Rejection{stage, std::move(reason)};
+std::variant<std::vector<LaunchPlan>, Rejection> Rejected(Stage stage, std::string reason,
+                                                          bool is_unsupported = false) {
+  return Rejection{stage, std::move(reason), is_unsupported};
 }
 
 Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
@@ -159,9 +160,11 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
       outcome = MakeLaunchPlan(unit, entry, arguments);
     }
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
-      return Rejected(Stage::kPlan, request.text.empty()
-                                        ? refusal->reason
-                                        : fmt::format("{} (at {})", refusal->reason, request.text));
+      return Rejected(Stage::kPlan,
+                      request.text.empty()
+                          ? refusal->reason
+                          : fmt::format("{} (at {})", refusal->reason, request.text),
+                      !task.launch);
     }
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
     bound.push_back(std::move(arguments));

@@ -158,8 +158,10 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
       return fail(stage, FindingSentence(result.outcome.findings.front()));
     }
     if (result.outcome.status == RunStatus::kUnsupported) {
-      return fail(stage,
-                  fmt::format("not checked by {}: {}", device_.Info().name, result.outcome.reason));
+      Outcome unsupported = fail(
+          stage, fmt::format("not checked by {}: {}", device_.Info().name, result.outcome.reason));
+      unsupported->is_unsupported = true;
+      return unsupported;
     }
     if (result.outcome.status != RunStatus::kCompleted) {
       return fail(stage, result.outcome.reason.empty() ? "the run did not complete"
