@@ -1,9 +1,10 @@
 // Real kernels through the whole of the verifier: parsed, planned, built by NVRTC, run on the
-// emulator, compared with the confined references of their tasks (examples/ and tasks/).
+// emulator, compared with the confined references of their tasks (examples/, suite/ and tasks/).
 //
 // cheats/*.cu must be rejected at the stage and for the reason that their first lines say;
 // honest/*.cu must be accepted. A case is a file: nothing here knows them by name.
 // open/*.cu are not rejected yet.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -27,8 +28,11 @@ using testing::HasSubstr;
 constexpr char kExamples[] = OPTIML_SOURCE_DIR "/examples";
 constexpr char kCases[] = OPTIML_SOURCE_DIR "/tests/verify";
 
-// Tasks of outputs and arguments that no example has are here.
+// Tasks of outputs and arguments that neither an example nor the suite has are here.
 std::filesystem::path TaskFolder(const std::string& name) {
+  if (name.starts_with("suite/")) {
+    return std::filesystem::path(OPTIML_SOURCE_DIR) / name;
+  }
   const auto example = std::filesystem::path(kExamples) / name;
   return std::filesystem::exists(example) ? example
                                           : std::filesystem::path(kCases) / "tasks" / name;
@@ -176,6 +180,45 @@ TEST_P(HonestTest, IsAccepted) {
   EXPECT_LE(evaluation.verify->max_budget_ratio, 1);
 }
 INSTANTIATE_TEST_SUITE_P(Verify, HonestTest, testing::ValuesIn(CasesIn("honest")), CaseName);
+
+// docs/verification_cases.md: which kernels a rule rejects, and which ones limit it.
+TEST(Rules, EachNamesWhatItRejectsAndWhatItMustAccept) {
+  const std::string page = *ReadFile(OPTIML_SOURCE_DIR "/docs/verification_cases.md");
+  std::map<std::string, int> named;
+  size_t rules = 0;
+  for (size_t begin = 0, end = 0; begin < page.size(); begin = end + 1) {
+    end = std::min(page.find('\n', begin), page.size());
+    std::vector<std::string> cells;
+    for (size_t at = begin; at < end;) {
+      const size_t bar = std::min(page.find('|', at), end);
+      cells.push_back(page.substr(at, bar - at));
+      at = bar + 1;
+    }
+    if (cells.size() != 5 || cells[3].find('`') == std::string::npos) {
+      continue;
+    }
+    ++rules;
+    for (const auto& [cell, folder] : {std::pair(cells[3], "cheats"), {cells[4], "honest"}}) {
+      size_t names = 0;
+      for (size_t open = cell.find('`'); open != std::string::npos; open = cell.find('`', open)) {
+        const size_t close = cell.find('`', open + 1);
+        ASSERT_NE(close, std::string::npos);
+        const std::string name = cell.substr(open + 1, close - open - 1);
+        EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/{}/{}.cu", kCases, folder, name)))
+            << name << " is not in " << folder;
+        ++named[fmt::format("{}/{}", folder, name)];
+        ++names;
+        open = close + 1;
+      }
+      EXPECT_GE(names, 1u) << cells[2] << ": no case of " << folder;
+    }
+  }
+  EXPECT_GE(rules, 30u);
+  for (const std::string& file : CasesIn("cheats")) {
+    const std::string name = std::filesystem::path(file).stem().string();
+    EXPECT_EQ(named["cheats/" + name], 1) << name << " belongs to one rule";
+  }
+}
 
 std::vector<std::string> TaskNames() {
   std::vector<std::string> names;
