@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/own_launcher.h"
 #include "optimize/chain.h"
 #include "optimize/engines.h"
 #include "optimize/interruptible_device.h"
@@ -18,6 +19,26 @@ namespace optiml {
 namespace {
 
 using Phase = Progress::Phase;
+
+// How the kernel of a task with [launch] is launched now: the reader's own host code has the old
+// launch.
+std::string LaunchNote(const LaunchSpec& launch, const PreparedCandidate& best,
+                       const std::string& shape) {
+  const LaunchPlan& plan = best.timed_plans.front();
+  if (plan.maker == PlanMaker::kTaskFile) {
+    return "; it is launched as [launch] says";
+  }
+  std::string launches;
+  for (const LaunchStep& step : plan.steps) {
+    if (const auto* one = std::get_if<KernelLaunch>(&step)) {
+      launches += fmt::format("{}{}<<<({}, {}, {}), ({}, {}, {})>>>", launches.empty() ? "" : ", ",
+                              one->kernel, one->grid.x, one->grid.y, one->grid.z, one->block.x,
+                              one->block.y, one->block.z);
+    }
+  }
+  return fmt::format("; call its {} in place of the task's [launch]: it launches {} at {}",
+                     OwnLauncherName(launch.kernel), launches, shape);
+}
 
 // A tree of repetitions must end too.
 constexpr size_t kNodesPerCandidate = 4;
@@ -298,6 +319,10 @@ class Session {
     }
     result.delivered = std::move(report.evaluation);
     result.delivered_note = std::move(report.nvcc);
+    if (parts_.task->launch) {
+      result.delivered_note +=
+          LaunchNote(*parts_.task->launch, *candidate, parts_.task->timed.front().Text());
+    }
     return {};
   }
 

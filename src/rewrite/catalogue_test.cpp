@@ -315,5 +315,69 @@ TEST(EmittedText, IsWhatTheFilesOfTestdataShow) {
                "awkward_names.cu");
 }
 
+// The kernel alone, launched by the task as the launcher would have launched it.
+Made WithoutLauncher(KernelCase kernel) {
+  Made made;
+  LaunchPlan plan = Make(kernel).plan;
+  plan.maker = PlanMaker::kTaskFile;
+  kernel.text.erase(kernel.text.find("extern \"C\""));
+  made.source = KernelSource(kernel.text, kernel.entry + "_kernel", kernel.entry + ".cu");
+  made.unit = Parse(made.source);
+  KernelTask task;
+  task.source = made.source;
+  made.plan = plan;
+  made.catalogue = *MakeCatalogue(task, made.unit, {plan}, {});
+  return made;
+}
+
+TEST(Catalogue, KernelWithoutLauncherGetsALauncherOfItsOwn) {
+  for (const KernelCase& kernel : {Relu(), BiasGelu(), ScaleInPlace(), Softmax(), MatMul()}) {
+    SCOPED_TRACE(kernel.entry);
+    const Made made = WithoutLauncher(kernel);
+    ASSERT_TRUE(made.catalogue->Lifted()[0].lifted) << made.catalogue->Lifted()[0].detail;
+    const std::string launcher = "run_" + made.plan.Kernels()[0];
+    std::vector<std::string> texts = {std::get<KernelSource>(made.catalogue->Identity()).text()};
+    const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+    EXPECT_GE(edits.size(), 4u);
+    for (const Edit& edit : edits) {
+      texts.push_back(made.Apply({edit}));
+    }
+    for (const std::string& text : texts) {
+      EXPECT_THAT(text, HasSubstr("extern \"C\" void " + launcher + "("));
+      const ast::SourceUnit unit = Parse(KernelSource(text, launcher, "best.cu"));
+      EXPECT_FALSE(PlanOf(unit, launcher, kernel.timed).Kernels().empty());
+    }
+  }
+}
+
+TEST(Catalogue, KernelWithoutLauncherKeepsItsNameAndItsLaunch) {
+  KernelCase taken = Relu();
+  taken.text.insert(0, "__device__ int run_relu_kernel;\n");
+  const Made refused = WithoutLauncher(taken);
+  EXPECT_THAT(refused.catalogue->Lifted()[0].detail,
+              HasSubstr("the file uses the name run_relu_kernel already"));
+  const Made text = WithoutLauncher({"shared",
+                                     R"(
+__global__ void shared_kernel(const float* x, float* y) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = x[threadIdx.x];
+  y[threadIdx.x] = tile[0];
+}
+extern "C" void shared(const float* x, float* y) {
+  int block = 64;
+  shared_kernel<<<1, block>>>(x, y);
+}
+)",
+                                     {Bytes(4096), Bytes(4096)}});
+  EXPECT_FALSE(text.catalogue->Lifted()[0].lifted);
+  for (const Edit& edit : text.catalogue->Propose({}, nullptr)) {
+    EXPECT_NE(edit.rewrite, "threads");
+    EXPECT_EQ(text.Apply({edit}).find("<<<"), std::string::npos);
+  }
+  Edit threads = MakeEdit("threads", {{"threads", 128}});
+  threads.origin = EditOrigin::kTextRewrite;
+  EXPECT_THAT(text.Refusal({threads}), HasSubstr("the task's [launch] says the block"));
+}
+
 }  // namespace
 }  // namespace optiml::rewrite::testing

@@ -321,7 +321,8 @@ std::unique_ptr<Catalogue> MakeCatalogueOf(const KernelSource& root,
     if (program.program) {
       KernelFacts facts =
           MakeKernelFacts(index, *unit, *program.function, *program.program, plans, limits);
-      std::optional<std::string> reason = RefuseReplacement(*unit, *program.function);
+      std::optional<std::string> reason =
+          RefuseReplacement(*unit, *program.function, facts.launched_by_task);
       if (!reason) {
         reason = RefuseAssumptions(facts.lifted, facts);
       }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "core/own_launcher.h"
 
 namespace optiml {
 namespace {
@@ -130,10 +131,40 @@ std::variant<std::vector<LaunchPlan>, Rejection> Rejected(Stage stage, std::stri
   return Rejection{stage, std::move(reason), is_unsupported};
 }
 
+// The parameters of the kernel that the task file launches; none when there is no such kernel.
+std::vector<LauncherFact> FactsOfKernel(const ast::SourceUnit& unit, const std::string& kernel) {
+  std::vector<LauncherParameter> parameters;
+  const ast::Function* function = unit.FindFunction(kernel);
+  for (const int id : function == nullptr ? std::vector<int>() : function->parameters) {
+    const ast::Variable& variable = unit.variables[static_cast<size_t>(id)];
+    parameters.push_back({variable.name, variable.type, variable.line});
+  }
+  return FactsOf(parameters);
+}
+
 Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
-    const KernelTask& task, const ast::SourceUnit& unit, const std::string& entry, bool same_names,
-    const std::vector<PlanRequest>& requests) {
-  if (!task.launch) {
+    const KernelTask& task, const ast::SourceUnit& unit, const std::string& task_entry,
+    bool same_names, const std::vector<PlanRequest>& requests) {
+  // A candidate for a task with [launch] may bring a launcher of its own.
+  const std::string own = task.launch ? OwnLauncherName(task.launch->kernel) : std::string();
+  const bool has_own = task.launch && std::holds_alternative<std::vector<LauncherParameter>>(
+                                          FindLauncher(unit, own));
+  if (has_own && same_names) {
+    return Rejected(
+        Stage::kPlan,
+        fmt::format("{}: \"{}\" would take the place of [launch]: rename it, or say entry = \"{}\" "
+                    "in [task] and leave out [launch]",
+                    unit.path, own, own));
+  }
+  const bool by_task = task.launch && !has_own;
+  const std::string entry = has_own ? own : task_entry;
+  if (by_task && unit.FindFunction(task.launch->kernel) != nullptr) {
+    if (const Result<void> agrees = CheckArguments(task, FactsOfKernel(unit, task.launch->kernel));
+        !agrees && same_names) {
+      return Rejected(Stage::kPlan, agrees.error().message());
+    }
+  }
+  if (!by_task) {
     const auto found = FindLauncher(unit, entry);
     if (const auto* refusal = std::get_if<Refusal>(&found)) {
       return Rejected(Stage::kPlan, refusal->reason);
@@ -154,7 +185,7 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     OPTIML_ASSIGN(std::vector<LauncherArgument> arguments,
                   BindArguments(task, request.sizes, request.scalars));
     std::variant<LaunchPlan, Refusal> outcome;
-    if (task.launch) {
+    if (by_task) {
       OPTIML_ASSIGN(outcome, PlanFromTask(task, unit, arguments, request.sizes));
     } else {
       outcome = MakeLaunchPlan(unit, entry, arguments);
@@ -169,7 +200,7 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
     bound.push_back(std::move(arguments));
   }
-  if (!task.launch) {
+  if (!by_task) {
     std::vector<LauncherCall> calls;
     for (size_t i = 0; i < plans.size(); ++i) {
       calls.push_back({&bound[i], &plans[i]});

@@ -582,6 +582,37 @@ block  = [64]
   EXPECT_THAT(device_.calls.back().plan, HasSubstr("launch scale_kernel grid"));
 }
 
+constexpr char kLaunchTable[] = R"toml([launch]
+kernel = "scale_kernel"
+grid   = ["ceil_div(n, 64)"]
+block  = [64]
+)toml";
+
+TEST_F(VerifierTest, ACandidateForALaunchTableMayBringItsOwnLauncher) {
+  Start(std::string(kTask) + kLaunchTable);
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+  std::string text = kSource;
+  text.replace(text.find("void scale("), 11, "void run_scale_kernel(");
+  text.replace(text.find("64>>>"), 5, "32>>>");
+  Evaluation evaluation;
+  const auto own = verifier_->Prepare(KernelSource(text, "scale_kernel", "c.cu"), evaluation);
+  ASSERT_TRUE(own && std::holds_alternative<PreparedCandidate>(*own)) << Reason(evaluation);
+  EXPECT_THAT(std::get<PreparedCandidate>(*own).timed_plans[0].Format(), HasSubstr("block 32"));
+}
+
+TEST_F(VerifierTest, ALaunchTableBesideALauncherOfItsNameOrOtherParametersIsRefused) {
+  std::string text = kSource;
+  text.replace(text.find("void scale("), 11, "void run_scale_kernel(");
+  ASSERT_TRUE(WriteFileAtomically(folder_.path() / "kernel.cu", text));
+  Start(std::string(kTask) + kLaunchTable);
+  EXPECT_THAT(BatteryMessage(), HasSubstr("\"run_scale_kernel\" would take the place of [launch]"));
+  text = std::string(kSource).substr(0, std::string(kSource).find("extern"));
+  text.replace(text.find("const float* x, float* y"), 24, "const double* x, float* y");
+  ASSERT_TRUE(WriteFileAtomically(folder_.path() / "kernel.cu", text));
+  Start(std::string(kTask) + kLaunchTable);
+  EXPECT_THAT(BatteryMessage(), HasSubstr("task.toml:7: x is f32 in the task, but f64 in "));
+}
+
 TEST_F(VerifierTest, ALaunchBeyondTheDeviceIsRejectedBeforeItRuns) {
   Start();
   Judge(Honest);

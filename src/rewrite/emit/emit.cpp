@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "core/own_launcher.h"
 #include "rewrite/emit/emitters.h"
 #include "rewrite/emit/lane_body.h"
 #include "rewrite/emit/launch_sites.h"
@@ -78,6 +79,18 @@ bool HasWord(const std::string& text, const std::string& word) {
   return false;
 }
 
+// The host function that stands for the task's [launch] table, which knows nothing of the emitted
+// kernels.
+std::string OwnLauncher(const KernelFacts& facts) {
+  CodeWriter out;
+  out.Comment("Launches it; takes the place of the task's [launch].");
+  out.Open(fmt::format("extern \"C\" void {}({})", OwnLauncherName(facts.function->name_expression),
+                       HostParameters(facts)));
+  out.Line(fmt::format("{}({});", LaunchHelperName(facts), ArgumentNames(facts)));
+  out.Close();
+  return "\n" + out.text();
+}
+
 }  // namespace
 
 EmittedKernel EmitKernel(const KernelFacts& facts, const Schedule& schedule) {
@@ -109,7 +122,7 @@ EmittedKernel EmitKernel(const KernelFacts& facts, const Schedule& schedule) {
 }
 
 std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
-                                             const ast::Function& kernel) {
+                                             const ast::Function& kernel, bool launched_by_task) {
   if (kernel.range.in_macro) {
     return fmt::format("line {}: {} is spelled by a macro", kernel.line, kernel.name);
   }
@@ -120,8 +133,12 @@ std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
     }
   }
   const std::vector<LaunchSite> sites = LaunchSitesOf(unit, kernel);
-  if (sites.empty()) {
+  if (sites.empty() && !launched_by_task) {
     return fmt::format("{} is launched nowhere in the file", kernel.name);
+  }
+  const std::string own_launcher = OwnLauncherName(kernel.name_expression);
+  if (launched_by_task && HasWord(unit.text, own_launcher)) {
+    return fmt::format("the file uses the name {} already", own_launcher);
   }
   for (const LaunchSite& site : sites) {
     if (site.range.in_macro) {
@@ -162,7 +179,8 @@ ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
     facts.program.reserved_names.insert(facts.program.reserved_names.end(), emitted_names.begin(),
                                         emitted_names.end());
     const ast::Function& function = *facts.function;
-    if (std::optional<std::string> reason = RefuseReplacement(unit, function)) {
+    if (std::optional<std::string> reason =
+            RefuseReplacement(unit, function, facts.launched_by_task)) {
       return ApplyRefusal{*reason};
     }
     const EmittedKernel emitted = EmitKernel(facts, kernel.schedule);
@@ -170,6 +188,9 @@ ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
     CollectFunctionNames(emitted.launcher, &emitted_names);
     uses_pack = uses_pack || emitted.uses_pack;
     std::string text = emitted.kernels + "\n" + emitted.launcher;
+    if (facts.launched_by_task) {
+      text += OwnLauncher(facts);
+    }
     if (IsInsideExternC(unit, function)) {
       text = fmt::format("extern \"C++\" {{\n{}}}", text);
     } else if (!text.empty() && text.back() == '\n') {

@@ -26,9 +26,10 @@ struct ScheduledKernel {
 EmittedKernel EmitKernel(const KernelFacts& facts, const Schedule& schedule);
 
 // Why the kernel's text cannot be replaced (macros, several instances of one template, a launch
-// before the definition), or nothing.
+// before the definition), or nothing. `launched_by_task`: the launch stands in the task, not in the
+// file.
 std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
-                                             const ast::Function& kernel);
+                                             const ast::Function& kernel, bool launched_by_task);
 
 // One piece of text to be replaced.
 struct Replacement {

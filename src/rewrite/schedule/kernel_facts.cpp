@@ -233,6 +233,7 @@ KernelFacts MakeKernelFacts(int index, const ast::SourceUnit& unit, const ast::F
       const auto* launch = std::get_if<KernelLaunch>(&step);
       if (launch != nullptr && launch->kernel == function.name_expression) {
         facts.launches.push_back(FactsOf(*launch, plan, facts.lifted));
+        facts.launched_by_task = facts.launched_by_task || plan.maker == PlanMaker::kTaskFile;
       }
     }
   }

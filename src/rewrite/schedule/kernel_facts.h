@@ -34,6 +34,9 @@ struct KernelFacts {
   Program program;  // normalised
   Shape shape;
   std::vector<LaunchFacts> launches;
+  // The file has no launcher: the task says the launch. Emitted text then brings a launcher of its
+  // own (core/own_launcher.h).
+  bool launched_by_task = false;
   TargetLimits limits;
 
   // Whether the two pointer parameters are different buffers at every launch. False without

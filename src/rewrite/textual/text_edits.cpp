@@ -128,6 +128,9 @@ Outcome Unroll(const TextKernel& kernel, int64_t count) {
 // The literal that makes the block: the initial value of the one variable that a launch names as
 // its block, where the grid's expression uses the same variable or blockDim does the rest.
 Outcome Threads(const TextKernel& kernel, int64_t threads) {
+  if (kernel.launched_by_task) {
+    return std::string("the task's [launch] says the block");
+  }
   std::vector<Replacement> replacements;
   std::set<int> variables;
   const std::vector<LaunchSite> sites = LaunchSitesOf(*kernel.unit, *kernel.function);
@@ -234,6 +237,7 @@ TextKernel MakeTextKernel(int index, const ast::SourceUnit& unit, const ast::Fun
           std::any_of(launch->arguments.begin(), launch->arguments.end(), [](const auto& argument) {
             return std::holds_alternative<StructArgument>(argument);
           });
+      kernel.launched_by_task = kernel.launched_by_task || plan.maker == PlanMaker::kTaskFile;
       for (size_t p = 0; p < pointers.size(); ++p) {
         const auto* pointer = pointers[p] < launch->arguments.size() && !structs_hold_pointers
                                   ? std::get_if<DevicePointer>(&launch->arguments[pointers[p]])

@@ -21,7 +21,8 @@ struct TextKernel {
   int index = 0;
   const ast::SourceUnit* unit = nullptr;
   const ast::Function* function = nullptr;
-  std::vector<Dim3> blocks;  // at each launch
+  std::vector<Dim3> blocks;       // at each launch
+  bool launched_by_task = false;  // the launch stands in the task, not in the file: it stays
   // Per pointer parameter (by position), the plan's buffer at each launch.
   std::vector<std::vector<int>> buffers;
 };
