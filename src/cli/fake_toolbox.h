@@ -79,6 +79,7 @@ class FakeToolbox : public Toolbox {
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
   MachineFacts facts;
+  std::optional<ArgRole> y_role = ArgRole::kOut;  // what the kernels do with y
   // Continues or makes a run; the store is parts.store.
   std::function<Result<RunRecord>(const SessionParts&, const SessionOptions&, const RunRecord&)>
       session;
@@ -119,9 +120,10 @@ class FakeToolbox : public Toolbox {
     if (source.text().find("unparsable") != std::string::npos) {
       return Error(ErrorCode::kParse, source.path() + ":1: unparsable");
     }
-    return std::vector<LauncherFact>{{"x", true, true, DType::kF32, 2},
-                                     {"y", true, false, DType::kF32, 2},
-                                     {"n", false, false, DType::kI32, 2}};
+    std::vector<LauncherFact> launcher = {{"x", true, true, DType::kF32, 2, ArgRole::kIn, "", {}},
+                                          {"y", true, false, DType::kF32, 2, y_role, "", {}},
+                                          {"n", false, false, DType::kI32, 2, {}, "", {}}};
+    return launcher;
   }
   Result<std::string> DescribeSource(const KernelSource& source,
                                      const std::filesystem::path&) override {

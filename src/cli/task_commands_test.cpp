@@ -35,6 +35,59 @@ TEST(Init, CompleteFlagsGiveATaskThatLoads) {
   EXPECT_TRUE(LoadTask(line.Path("lone"))) << LoadTask(line.Path("lone")).error().message();
 }
 
+TEST(Init, WhatIsLeftOpenDoesNotLoad) {
+  CommandLine line;
+  line.Write("lone/kernel.cu", line.Read("copy/kernel.cu"));
+  line.tools.y_role.reset();
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("y: no role"));
+  EXPECT_EQ(line.Run({"check", "lone"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(),
+              HasSubstr("task.toml:9: sizes.timed.n is not filled in yet: a whole"));
+  EXPECT_EQ(line.Run({"init", "lone/kernel.cu", "--force", "--timed", "n=4"}), kExitDone);
+  EXPECT_EQ(line.Run({"check", "lone"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(),
+              HasSubstr("task.toml:13: args.y.role is not filled in yet: in, out, inout or"));
+}
+
+TEST(Init, RolesAndShapesComeFromTheKernels) {
+  const KernelSource source(R"(
+__global__ void k(const float* x, float* y, float* sums, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  for (int c = 0; c < cols; ++c) y[r * cols + c] = 2 * x[r * cols + c];
+  sums[r] += 1;
+}
+extern "C" void f(float* x, float* y, float* sums, int rows, int cols) {
+  k<<<rows, 1>>>(x, y, sums, rows, cols);
+}
+)",
+                            "f", "kernel.cu");
+  const auto facts = MakeToolbox()->LauncherFacts(source, {});
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ((*facts)[0].role, ArgRole::kIn);
+  EXPECT_EQ((*facts)[1].role, ArgRole::kOut);
+  EXPECT_EQ((*facts)[2].role, ArgRole::kInOut);
+  const std::vector<std::string> matrix = {"rows", "cols"};
+  EXPECT_EQ((*facts)[0].shape, matrix);
+  EXPECT_EQ((*facts)[2].shape, std::vector<std::string>{"rows"});
+  const auto task = InferTask("kernel.cu", source.text(), "f", *facts, {});
+  ASSERT_TRUE(task);
+  EXPECT_THAT(task->toml,
+              HasSubstr(R"(y = { dtype = "f32", shape = ["rows", "cols"], role = "out")"));
+  EXPECT_THAT(task->toml,
+              HasSubstr("role = \"inout\" }   # shape from the kernel's indices; read "));
+}
+
+TEST(Check, ALoneSourceHasTheRolesOfItsKernels) {
+  CommandLine line;
+  line.Write("kernel.cu", line.Read("copy/kernel.cu"));
+  EXPECT_EQ(line.Run({"check", "kernel.cu", "--timed", "n=33"}), kExitDone) << line.err.str();
+  line.tools.y_role.reset();
+  EXPECT_EQ(line.Run({"check", "kernel.cu", "--timed", "n=33"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("y: no role"));
+}
+
 TEST(Check, AcceptsRejectsAndSaysHowToReproduce) {
   CommandLine line;
   EXPECT_EQ(line.Run({"check", "copy"}), kExitDone) << line.err.str();

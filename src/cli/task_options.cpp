@@ -6,6 +6,7 @@
 #include <charconv>
 #include <thread>
 
+#include "base/file_system.h"
 #include "task/launcher_scan.h"
 
 namespace optiml {
@@ -52,6 +53,22 @@ bool IsFile(const std::filesystem::path& path) {
 std::string ResolveDescription(const std::string& description, const CliEnv& env) {
   const std::filesystem::path path = env.Resolve(description);
   return description.find('/') != std::string::npos || IsFile(path) ? path.string() : description;
+}
+
+// What the front end says of a lone .cu's launcher. A file without one is the loader's to refuse.
+Result<void> AddLauncher(const std::filesystem::path& path, Builder& builder, Toolbox& tools,
+                         TaskOverrides& overrides) {
+  const std::string name = path.filename().string();
+  OPTIML_ASSIGN(const std::string text, ReadFile(path));
+  OPTIML_ASSIGN(const SourceComments comments, ReadComments(text, name));
+  const Result<ScannedLauncher> scanned =
+      ScanLauncher(text, name, overrides.entry.empty() ? comments.entry : overrides.entry);
+  if (scanned) {
+    OPTIML_ASSIGN(const ToolchainInfo toolchain, builder.Toolchain());
+    OPTIML_ASSIGN(overrides.launcher, tools.LauncherFacts(KernelSource(text, scanned->entry, name),
+                                                          toolchain.include_directory));
+  }
+  return {};
 }
 
 }  // namespace
@@ -183,12 +200,16 @@ Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& v
 
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools) {
   Workbench bench;
-  OPTIML_ASSIGN(const TaskOverrides overrides, MakeOverrides(options));
-  OPTIML_ASSIGN(KernelTask task, LoadTask(env.Resolve(options.path), overrides));
-  bench.task = std::make_unique<KernelTask>(std::move(task));
-
+  OPTIML_ASSIGN(TaskOverrides overrides, MakeOverrides(options));
   const std::filesystem::path cache = env.CacheDirectory().value_or("");
   bench.builder = tools.MakeBuilder(cache.empty() ? cache : cache / "build");
+  const std::filesystem::path path = env.Resolve(options.path);
+  if (path.extension() == ".cu" && IsFile(path)) {
+    OPTIML_TRY(AddLauncher(path, *bench.builder, tools, overrides));
+  }
+  OPTIML_ASSIGN(KernelTask task, LoadTask(path, overrides));
+  bench.task = std::make_unique<KernelTask>(std::move(task));
+
   OPTIML_ASSIGN(bench.toolchain, bench.builder->Toolchain());
   if (!bench.task->launch) {
     OPTIML_ASSIGN(const std::vector<LauncherFact> launcher,

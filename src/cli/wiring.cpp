@@ -4,7 +4,9 @@
 #include "cli/toolbox.h"
 #include "device/emulator_device.h"
 #include "frontend/ast_format.h"
+#include "frontend/buffer_uses.h"
 #include "frontend/frontend.h"
+#include "rewrite/lift/buffer_shapes.h"
 #include "verify/prepare.h"
 
 namespace optiml {
@@ -19,6 +21,35 @@ Result<ast::SourceUnit> Parse(const KernelSource& source,
     return Error(ErrorCode::kParse, refusal->reason);
   }
   return std::get<ast::SourceUnit>(std::move(outcome));
+}
+
+// Roles and extents, as far as the kernels say them.
+void AddUses(const ast::SourceUnit& unit, const std::string& entry,
+             std::vector<LauncherFact>& facts) {
+  const std::vector<BufferUse> uses = BufferUses(unit, entry);
+  const std::vector<std::vector<std::string>> shapes = rewrite::BufferShapes(unit, entry);
+  for (size_t i = 0; i < facts.size() && i < uses.size() && i < shapes.size(); ++i) {
+    LauncherFact& fact = facts[i];
+    if (!fact.is_pointer) {
+      continue;
+    }
+    const BufferUse& use = uses[i];
+    fact.shape = shapes[i];
+    if (use.escapes) {
+      fact.role_reason = "its pointer cannot be followed";
+    } else if (!use.is_written) {
+      fact.role = ArgRole::kIn;
+      fact.role_reason = use.is_read ? "" : "role assumed: no kernel uses it";
+    } else if (!use.is_read) {
+      fact.role = ArgRole::kOut;
+    } else if (use.starts_written) {
+      fact.role = ArgRole::kOut;
+      fact.role_reason = "written, then read: workspace, if nobody needs it afterwards";
+    } else {
+      fact.role = ArgRole::kInOut;
+      fact.role_reason = "read and written: out, if each element is written before it is read";
+    }
+  }
 }
 
 class RealToolbox : public Toolbox {
@@ -65,7 +96,9 @@ class RealToolbox : public Toolbox {
     if (const auto* refusal = std::get_if<Refusal>(&launcher)) {
       return Error(ErrorCode::kParse, refusal->reason);
     }
-    return FactsOf(std::get<std::vector<LauncherParameter>>(launcher));
+    std::vector<LauncherFact> facts = FactsOf(std::get<std::vector<LauncherParameter>>(launcher));
+    AddUses(unit, source.entry(), facts);
+    return facts;
   }
 
   Result<std::string> DescribeSource(const KernelSource& source,

@@ -31,6 +31,20 @@ std::string RowToml(const SizeBindings& sizes) {
   return "{ " + text + " }";
 }
 
+std::string ToFill(std::string_view allowed) {
+  return Quoted(kFillIn + std::string(allowed));
+}
+
+// A row that offers sizes to be filled in.
+std::string OpenRowToml(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name,
+                        ToFill("a whole number, the size that must be fast"));
+  }
+  return names.empty() ? ToFill("{ name = number, ... }") : "{ " + text + " }";
+}
+
 std::string RowsToml(const std::vector<SizeBindings>& rows) {
   std::string text;
   for (const SizeBindings& row : rows) {
@@ -103,23 +117,52 @@ class Inference {
 
  private:
   Result<ArgGuess> Buffer(const LauncherFact& fact) {
+    ArgGuess guess;
+    std::string dtype = fact.dtype ? Quoted(DTypeName(*fact.dtype)) : "";
     if (!fact.dtype) {
       out_.missing.push_back(fmt::format("{}: its element type says no dtype", fact.name));
+      dtype = ToFill("a dtype, such as f32");
+    }
+    const std::string shape = Shape(fact, guess);
+    std::string role = Quoted(ArgRoleName(fact.role.value_or(ArgRole::kIn)));
+    if (!fact.role) {
+      out_.missing.push_back(fmt::format("{}: no role: {}", fact.name, fact.role_reason));
+      role = ToFill("in, out, inout or workspace");
+    }
+    if (!fact.role_reason.empty()) {
+      guess.comment += (guess.comment.empty() ? "" : "; ") + fact.role_reason;
+    }
+    guess.toml = fmt::format("{{ dtype = {}, shape = [{}], role = {} }}", dtype, shape, role);
+    return guess;
+  }
+
+  // The extents, quoted.
+  std::string Shape(const LauncherFact& fact, ArgGuess& guess) {
+    const bool known = !fact.shape.empty() &&
+                       std::all_of(fact.shape.begin(), fact.shape.end(), [&](const auto& extent) {
+                         const Result<SizeExpr> parsed = SizeExpr::Parse(extent);
+                         const auto names = parsed ? parsed->Names() : std::vector<std::string>();
+                         return parsed.has_value() &&
+                                std::all_of(names.begin(), names.end(), [&](const auto& name) {
+                                  return size_names_.contains(name);
+                                });
+                       });
+    if (known) {
+      std::string text;
+      for (const std::string& extent : fact.shape) {
+        text += (text.empty() ? "" : ", ") + Quoted(extent);
+      }
+      guess.comment = "shape from the kernel's indices";
+      return text;
     }
     // One size only: then a whole buffer of it is the one guess there is, and the checks find out
     // when it is wrong (unwritten elements, or accesses out of bounds).
-    const bool one_size = size_names_.size() == 1;
-    if (!one_size) {
-      out_.missing.push_back(fmt::format("{}: no shape: say which sizes it has", fact.name));
+    if (size_names_.size() == 1) {
+      guess.comment = "shape assumed: the only size";
+      return Quoted(*size_names_.begin());
     }
-    const std::string shape = one_size ? Quoted(*size_names_.begin()) : "";
-    return ArgGuess{fmt::format("{{ dtype = \"{}\", shape = [{}], role = \"{}\" }}",
-                                fact.dtype ? DTypeName(*fact.dtype) : "f32", shape,
-                                fact.points_to_const ? "in" : "out"),
-                    !one_size || !fact.dtype ? "FILL IN dtype and shape"
-                    : fact.points_to_const
-                        ? "shape assumed: the only size"
-                        : "shape assumed: the only size; role assumed: not const"};
+    out_.missing.push_back(fmt::format("{}: no shape: say which sizes it has", fact.name));
+    return ToFill("extents, outermost first, such as rows, cols");
   }
 
   Result<ArgGuess> Scalar(const LauncherFact& fact) {
@@ -136,7 +179,7 @@ class Inference {
     }
     out_.missing.push_back(
         fmt::format("{}: neither a size with a value nor a fixed value", fact.name));
-    return ArgGuess{"{}", "FILL IN: a size of [sizes], or dtype and value"};
+    return ArgGuess{ToFill("{}, if it is a size of [sizes], or a table with dtype and value"), ""};
   }
 
   const std::set<std::string>& size_names_;
@@ -179,20 +222,21 @@ Result<InferredTask> InferTask(const std::filesystem::path& source, const std::s
   }
   InferredTask inferred;
   std::set<std::string> size_names;
+  std::vector<std::string> open_sizes;  // in the launcher's order
   if (timed.empty()) {
     inferred.missing.push_back(
         "no timed sizes: give --timed name=number,... or a comment \"// optiml: name=number ...\"");
     // Integer parameters are the likely sizes: the file offers them to be filled in.
-    SizeBindings row;
     for (const LauncherFact& fact : launcher) {
       if (!fact.is_pointer && fact.dtype && !IsFloat(*fact.dtype) && !given.contains(fact.name)) {
-        row[fact.name] = 1;
+        size_names.insert(fact.name);
+        open_sizes.push_back(fact.name);
       }
     }
-    timed.push_back(row);
-  }
-  for (const auto& [name, value] : timed.front()) {
-    size_names.insert(name);
+  } else {
+    for (const auto& [name, value] : timed.front()) {
+      size_names.insert(name);
+    }
   }
 
   std::string& toml = inferred.toml;
@@ -202,9 +246,8 @@ Result<InferredTask> InferTask(const std::filesystem::path& source, const std::s
                       Quoted(file_name), Quoted(entry));
   toml += fmt::format("intent = {}\n", Quoted(comments.intent));
   toml += "\n[sizes]\n";
-  const bool placeholder = !inferred.missing.empty();
-  toml += fmt::format("timed   = {}{}\n", RowsToml(timed),
-                      placeholder ? "   # FILL IN: the sizes that must be fast" : "");
+  toml += fmt::format("timed   = {}\n",
+                      timed.empty() ? "[ " + OpenRowToml(open_sizes) + " ]" : RowsToml(timed));
   if (!checked.empty()) {
     toml += fmt::format("checked = {}\n", RowsToml(checked));
   }

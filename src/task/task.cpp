@@ -14,6 +14,17 @@ namespace {
 
 constexpr char kTaskFileName[] = "task.toml";
 
+// What can be said of roles without a syntax tree.
+std::vector<LauncherFact> RolesFromConst(std::vector<LauncherFact> launcher) {
+  for (LauncherFact& fact : launcher) {
+    if (fact.is_pointer) {
+      fact.role = fact.points_to_const ? ArgRole::kIn : ArgRole::kOut;
+      fact.role_reason = fact.points_to_const ? "" : "role assumed: not const";
+    }
+  }
+  return launcher;
+}
+
 // A lone .cu: its launcher and its comments give a task file, which is then read like any other.
 Result<KernelTask> LoadLoneSource(const std::filesystem::path& path,
                                   const TaskOverrides& overrides) {
@@ -26,7 +37,10 @@ Result<KernelTask> LoadLoneSource(const std::filesystem::path& path,
   }
   OPTIML_ASSIGN(const ScannedLauncher launcher, ScanLauncher(text, file_name, entry));
   OPTIML_ASSIGN(const InferredTask inferred,
-                InferTask(path, text, launcher.entry, launcher.parameters, overrides));
+                InferTask(path, text, launcher.entry,
+                          overrides.launcher.empty() ? RolesFromConst(launcher.parameters)
+                                                     : overrides.launcher,
+                          overrides));
   if (!inferred.missing.empty()) {
     return Error(
         ErrorCode::kInvalidArgument,

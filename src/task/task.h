@@ -16,17 +16,6 @@
 
 namespace optiml {
 
-// What the command line may say of a lone .cu (and may override of a task).
-struct TaskOverrides {
-  std::string entry;                  // empty: the only extern "C" host function, or the task's
-  std::vector<SizeBindings> checked;  // "--checked rows=33,cols=100"
-  std::vector<SizeBindings> timed;    // "--timed rows=4096,cols=4096"
-  std::map<std::string, std::string> shapes;  // "--arg x=f32[rows,cols]:in:normal"
-};
-
-// `path`: a folder with task.toml, a task.toml, or a .cu.
-Result<KernelTask> LoadTask(const std::filesystem::path& path, const TaskOverrides& overrides = {});
-
 // What the launcher's parameters say, as task/ needs it: the front end fills this in (layers of
 // equal number do not know each other, so cli/ and optimize/ hand it over).
 struct LauncherFact {
@@ -35,7 +24,25 @@ struct LauncherFact {
   bool points_to_const = false;
   std::optional<DType> dtype;  // absent for void*, vectors ...
   int line = 0;
+  // What the kernels do with a buffer, and its extents in the names of integer parameters, where
+  // the syntax tree says so. A reader without one leaves them empty.
+  std::optional<ArgRole> role;
+  std::string role_reason;  // "read and written by the kernels"
+  std::vector<std::string> shape;
 };
+
+// What the command line may say of a lone .cu (and may override of a task).
+struct TaskOverrides {
+  std::string entry;                  // empty: the only extern "C" host function, or the task's
+  std::vector<SizeBindings> checked;  // "--checked rows=33,cols=100"
+  std::vector<SizeBindings> timed;    // "--timed rows=4096,cols=4096"
+  std::map<std::string, std::string> shapes;  // "--arg x=f32[rows,cols]:in:normal"
+  // Of a lone .cu: what the front end says of its launcher; empty: what a reader of tokens sees.
+  std::vector<LauncherFact> launcher;
+};
+
+// `path`: a folder with task.toml, a task.toml, or a .cu.
+Result<KernelTask> LoadTask(const std::filesystem::path& path, const TaskOverrides& overrides = {});
 
 // Compares a task's arguments with the launcher's parameters: count, order, names, pointer or
 // scalar, dtypes where both say one. The message names both places.
@@ -43,8 +50,11 @@ Result<void> CheckArguments(const KernelTask& task, const std::vector<LauncherFa
 
 // A task for a lone .cu: what could be inferred from the launcher and the overrides, and what could
 // not.
+inline constexpr char kFillIn[] = "FILL IN: ";
 struct InferredTask {
-  std::string toml;  // the task.toml, with comments where something must be filled in
+  // The task.toml. What must be filled in is a string that begins with kFillIn and says what is
+  // allowed; no such file loads.
+  std::string toml;
   std::vector<std::string> missing;  // sentences: "y: no shape: say which sizes it has"
 };
 Result<InferredTask> InferTask(const std::filesystem::path& source, const std::string& source_text,

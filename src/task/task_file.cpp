@@ -427,8 +427,23 @@ Result<void> TaskFileReader::ReadArgs(const TomlValue& document, const TaskOverr
   return {};
 }
 
+Result<void> TaskFileReader::RefuseUnfilled(const TomlValue& value, const std::string& key) const {
+  if (value.kind == Kind::kString && value.string.starts_with(kFillIn)) {
+    return At(value.line, fmt::format("{} is not filled in yet: {}", key,
+                                      value.string.substr(std::string_view(kFillIn).size())));
+  }
+  for (const TomlValue& item : value.items) {
+    OPTIML_TRY(RefuseUnfilled(item, key));
+  }
+  for (const TomlEntry& entry : value.entries) {
+    OPTIML_TRY(RefuseUnfilled(entry.value, key.empty() ? entry.key : key + "." + entry.key));
+  }
+  return {};
+}
+
 Result<KernelTask> TaskFileReader::Read(const TomlValue& document, const TaskOverrides& overrides) {
   OPTIML_TRY(CheckKeys(document, "the file", kTopKeys));
+  OPTIML_TRY(RefuseUnfilled(document, ""));
   KernelTask task;
   task.folder = std::filesystem::absolute(folder_).lexically_normal();
   OPTIML_TRY(ReadTaskSection(document, overrides, task));

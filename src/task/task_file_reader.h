@@ -57,6 +57,8 @@ class TaskFileReader {
   Result<void> ReadTolerance(const TomlValue& document, KernelTask& task) const;
   Result<void> ReadBounds(const TomlValue& table, Tolerance& tolerance) const;
   Result<void> ReadLaunch(const TomlValue& document, KernelTask& task) const;
+  // Refuses what `optiml init` left open, wherever it stands. `key`: "sizes.timed.rows".
+  Result<void> RefuseUnfilled(const TomlValue& value, const std::string& key) const;
   Result<void> ReadOrigin(const TomlValue& document, KernelTask& task) const;
 
   std::string file_;

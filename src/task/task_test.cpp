@@ -344,17 +344,21 @@ TEST_F(TaskTest, ABadCommentIsNamedWithItsLine) {
 }
 
 TEST_F(TaskTest, InferenceListsWhatIsLeftToFillIn) {
-  const std::vector<LauncherFact> facts = {{"x", true, true, DType::kF32, 1},
-                                           {"y", true, false, std::nullopt, 1},
-                                           {"rows", false, false, DType::kI32, 1},
-                                           {"cols", false, false, DType::kI32, 1}};
+  const std::vector<LauncherFact> facts = {
+      {"x", true, true, DType::kF32, 1, ArgRole::kIn, "", {}},
+      {"y", true, false, std::nullopt, 1, {}, "it is lost", {}},
+      {"rows", false, false, DType::kI32, 1, {}, "", {}},
+      {"cols", false, false, DType::kI32, 1, {}, "", {}}};
   const Result<InferredTask> inferred = InferTask("k.cu", kKernel, "softmax", facts, {});
   ASSERT_TRUE(inferred) << inferred.error().message();
   EXPECT_THAT(inferred->missing,
               ElementsAre(HasSubstr("no timed sizes"), HasSubstr("x: no shape"),
-                          HasSubstr("y: its element type"), HasSubstr("y: no shape")));
+                          HasSubstr("y: its element type"), HasSubstr("y: no shape"),
+                          HasSubstr("y: no role: it is lost")));
   EXPECT_THAT(inferred->toml, HasSubstr("rows = {}"));
   EXPECT_THAT(inferred->toml, HasSubstr("FILL IN"));
+  EXPECT_THAT(Load(inferred->toml).error().message(),
+              HasSubstr("sizes.timed.rows is not filled in yet: a whole number"));
 }
 
 TEST_F(TaskTest, WhatIsInferredLoads) {
@@ -363,10 +367,12 @@ TEST_F(TaskTest, WhatIsInferredLoads) {
   overrides.shapes = {{"a", "i32[n]:in:randint(0,m)"},
                       {"c", "i32[m + 1]:in:offsets(n)"},
                       {"b", "f32[n, m]:inout:constant(2)"}};
-  const std::vector<LauncherFact> facts = {
-      {"a", true, true, DType::kI32, 1},   {"b", true, false, DType::kF32, 1},
-      {"c", true, true, DType::kI32, 1},   {"n", false, false, DType::kI64, 1},
-      {"m", false, false, DType::kI32, 1}, {"alpha", false, false, DType::kF32, 1}};
+  const std::vector<LauncherFact> facts = {{"a", true, true, DType::kI32, 1, {}, "", {}},
+                                           {"b", true, false, DType::kF32, 1, {}, "", {}},
+                                           {"c", true, true, DType::kI32, 1, {}, "", {}},
+                                           {"n", false, false, DType::kI64, 1, {}, "", {}},
+                                           {"m", false, false, DType::kI32, 1, {}, "", {}},
+                                           {"alpha", false, false, DType::kF32, 1, {}, "", {}}};
   const Result<InferredTask> inferred =
       InferTask(folder_.path() / "kernel.cu", "", "softmax", facts, overrides);
   ASSERT_TRUE(inferred) << inferred.error().message();
