@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,9 +12,7 @@
 
 #include "base/content_hash.h"
 #include "base/file_system.h"
-#include "build/builder.h"
-#include "device/emulator_device.h"
-#include "frontend/frontend.h"
+#include "run_source.h"
 
 namespace optiml {
 namespace {
@@ -55,28 +52,10 @@ std::map<std::string, Expected> GpuOutputs() {
   return outputs;
 }
 
-// As driver.cu makes them.
-std::vector<std::byte> Inputs(uint64_t words) {
-  std::vector<std::byte> bytes(words * 4);
-  uint64_t state = 42;
-  for (uint64_t i = 0; i < words; ++i) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    const auto word = static_cast<uint32_t>(state >> 33);
-    std::memcpy(&bytes[i * 4], &word, sizeof(word));
-  }
-  return bytes;
-}
-
-class Agree : public testing::TestWithParam<std::string> {
- protected:
-  static Builder& SharedBuilder() {
-    static const std::unique_ptr<Builder> builder = MakeNvrtcBuilder({});
-    return *builder;
-  }
-};
+class Agree : public testing::TestWithParam<std::string> {};
 
 TEST_P(Agree, BitForBitWithTheGpu) {
-  const auto toolchain = SharedBuilder().Toolchain();
+  const auto toolchain = SourceToolchain();
   if (!toolchain) {
     GTEST_SKIP() << toolchain.error().message();
   }
@@ -91,50 +70,8 @@ TEST_P(Agree, BitForBitWithTheGpu) {
   if (expected != outputs.end()) {
     ASSERT_EQ(words, expected->second.words) << "the kernel changed since the GPU ran it";
   }
-  ParseOptions parse;
-  parse.cuda_include_directory = toolchain->include_directory.string();
-  const auto parsed = ParseSource(KernelSource(*text, "launch", GetParam() + ".cu"), parse);
-  ASSERT_TRUE(parsed) << parsed.error().message();
-  const auto* refusal = std::get_if<Refusal>(&*parsed);
-  ASSERT_EQ(refusal, nullptr) << refusal->reason;
-  const auto& unit = std::get<ast::SourceUnit>(*parsed);
-  LauncherArgument in;
-  in.name = "in";
-  in.is_buffer = true;
-  in.size_bytes = words * 4;
-  LauncherArgument out = in;
-  out.name = "out";
-  LauncherArgument n;
-  n.name = "n";
-  n.value = static_cast<int64_t>(words);
-  const PlanOutcome planned = MakeLaunchPlan(unit, "launch", {in, out, n});
-  refusal = std::get_if<Refusal>(&planned);
-  ASSERT_EQ(refusal, nullptr) << refusal->reason;
-  const auto& plan = std::get<LaunchPlan>(planned);
-  BuildRequest build;
-  build.device_text = unit.device_text;
-  build.file_name = GetParam() + ".cu";
-  build.name_expressions = plan.Kernels();
-  build.architecture = "sm_90a";
-  const auto built = SharedBuilder().Build(build);
-  ASSERT_TRUE(built) << built.error().message();
-  const auto* failure = std::get_if<BuildFailure>(&*built);
-  ASSERT_EQ(failure, nullptr) << failure->log;
-  static const std::unique_ptr<Device> device = *MakeEmulatorDevice({});
-  RunRequest request;
-  request.artifact = &std::get<Artifact>(*built);
-  request.plan = &plan;
-  request.checks = CheckLevel::kFull;
-  request.step_limit = 2'000'000'000;
-  BufferContents input;
-  input.bytes = Inputs(words);
-  input.read_only = true;
-  input.element_bytes = 4;
-  BufferContents output;
-  output.poison = 0xA5;
-  output.element_bytes = 4;
-  request.buffers = {input, output};
-  const auto run = device->Run(request);
+  const auto run =
+      RunSource({GetParam() + ".cu", *text, static_cast<int64_t>(words), words * 4, words * 4});
   ASSERT_TRUE(run) << run.error().message();
   EXPECT_EQ(run->status, RunStatus::kCompleted) << run->reason;
   for (const Finding& finding : run->findings) {

@@ -1,0 +1,15 @@
+// The launch gives half of the shared memory that the kernel uses.
+// n: 128
+// emulator: out of bounds
+// sanitizer: memcheck
+__global__ void Reverse(const float* in, float* out, int n) {
+  extern __shared__ float tile[];
+  const int t = threadIdx.x;
+  tile[t] = in[t];  // here
+  __syncthreads();
+  out[t] = tile[n - 1 - t];
+}
+
+extern "C" void launch(const float* in, float* out, int n) {
+  Reverse<<<1, 128, 64 * sizeof(float)>>>(in, out, n);
+}
