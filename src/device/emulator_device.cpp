@@ -139,6 +139,8 @@ uint64_t BytesMoved(const LaunchStep& step) {
 void SetChecks(bool on, ptx::LaunchRequest& request) {
   request.checks.initialisation = on;
   request.checks.shared_races = on;
+  request.checks.warp_races = on;
+  request.checks.global_races = on;
   request.checks.divergent_barriers = on;
 }
 

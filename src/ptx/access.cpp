@@ -138,6 +138,7 @@ void BuildRuns(MemorySite& site, uint32_t bytes) {
   }
   std::sort(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(count));
   uint8_t runs = 0;
+  int last_lane = -1;
   for (size_t i = 0; i < count; ++i) {
     const auto [distance, lane] = starts[i];
     if (runs > 0) {
@@ -145,7 +146,8 @@ void BuildRuns(MemorySite& site, uint32_t bytes) {
       if (distance < end) {
         continue;  // the same bytes: accesses of one instruction are aligned alike
       }
-      if (distance == end) {
+      if (distance == end && lane == last_lane + 1) {
+        last_lane = lane;
         site.run_bytes[runs - 1] = static_cast<uint16_t>(site.run_bytes[runs - 1] + bytes);
         continue;
       }
@@ -153,6 +155,7 @@ void BuildRuns(MemorySite& site, uint32_t bytes) {
     site.run_distance[runs] = distance;
     site.run_bytes[runs] = static_cast<uint16_t>(bytes);
     site.run_lane[runs] = lane;
+    last_lane = lane;
     ++runs;
   }
   site.run_count = runs;
@@ -541,10 +544,13 @@ void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t 
   }
 }
 
-void ReportLaneConflict(Warp& warp, const Op* op, uint32_t lane, uint32_t other, uint64_t address) {
+void ReportLaneConflict(Warp& warp, const Op* op, Space space, uint32_t lane, uint32_t other,
+                        uint64_t address) {
   Report(warp, op, lane, "race",
          fmt::format("store to {} by several lanes at once with different values (also by {})",
-                     SharedName(warp, address), WhoText(warp, other)));
+                     space == Space::kShared ? SharedName(warp, address)
+                                             : warp.worker->launch->memory->NameOf(address),
+                     WhoText(warp, other)));
 }
 
 }  // namespace optiml::ptx

@@ -29,7 +29,7 @@ bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi);
 // site is left without a pattern.
 bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask);
 
-// Joins the bytes of lanes that touch or overlap into runs (MemorySite::run_*).
+// Joins the bytes of neighbouring lanes that touch into runs (MemorySite::run_*).
 void BuildRuns(MemorySite& site, uint32_t bytes);
 
 // Counts of a global access whose pattern is recorded, at `address` of the first active lane.
@@ -79,12 +79,34 @@ void CheckAsyncAccess(Warp& warp, const Op* op, uint64_t lo, uint64_t hi, uint32
 bool RemoteShared(Warp& warp, const Op* op, const uint64_t* addresses, uint32_t mask,
                   uint32_t bytes, SharedAccess access, uint8_t** hosts);
 
+// Op::aux of accesses and atomics, beside what the handlers use.
+inline constexpr uint32_t kAccessStrong = 1;  // volatile, relaxed, acquire, release
+inline constexpr uint32_t kAccessBlockScope = 16;
+inline constexpr uint32_t kAccessRelease = 64;
+inline constexpr uint32_t kAccessCompareAndSwap = 128;
+
+// Bytes [lo, hi) of global memory by neighbouring lanes from `first` on.
+struct GlobalLanes {
+  uint64_t lo = 0;
+  uint64_t hi = 0;
+  uint32_t first = 0;
+  uint32_t lane_bytes = 4;     // of each lane
+  uint32_t element_bytes = 4;  // of a register
+};
+// The race check of global memory (global_races.h), before the access happens.
+// REQUIRES: Worker::check_global_races
+void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
+                       const GlobalLanes& lanes, bool store);
+void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,
+                       uint32_t bytes, uint32_t lane);
+
 // Race check of granules [begin, end) by one lane after the quick test found a tag that is not
 // known to be ordered. `value_equal`: a store that leaves the bytes as they were.
 void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t lane,
                SharedAccess access, bool value_equal);
 // Two lanes of one store instruction wrote different values to one address.
-void ReportLaneConflict(Warp& warp, const Op* op, uint32_t lane, uint32_t other, uint64_t address);
+void ReportLaneConflict(Warp& warp, const Op* op, Space space, uint32_t lane, uint32_t other,
+                        uint64_t address);
 
 // Adds a finding about the instruction, unless the same one was reported by the same instruction;
 // `detail` follows "block (..) thread (..): ".

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "ptx/global_races.h"
 #include "ptx/launch_context.h"
 #include "ptx/scheduler.h"
 
@@ -512,6 +513,7 @@ void SynchroniseCluster(ClusterState& cluster) {
       }
     }
   }
+  GlobalRaces::SynchroniseCluster(cluster.blocks);
 }
 
 }  // namespace optiml::ptx

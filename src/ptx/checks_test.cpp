@@ -271,6 +271,26 @@ TEST(Barriers, PartOfAWarpIsAFinding) {
   EXPECT_THAT(First(outcome).detail, HasSubstr("16 of 32 threads"));
 }
 
+TEST(Barriers, LanesThatWentAheadOfOneThatPollsWaitForIt) {
+  // Thread 0 of each block counts itself and polls until both have; the others wait at the barrier.
+  const auto run = RunWords(
+      "setp.ne.u32 %p1, %r4, 0; @%p1 bra TOGETHER; red.global.add.u32 [%rd1], 1; WAIT: "
+      "ld.volatile.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, 2; @%p2 bra WAIT; TOGETHER: "
+      "bar.sync 0;",
+      {2}, {32}, 1, {false, false, false, true});
+  EXPECT_TRUE(run.outcome.clean())
+      << (run.outcome.findings.empty() ? run.outcome.message : run.outcome.findings[0].detail);
+}
+
+TEST(WarpInstructions, NameTheirOwnLane) {
+  ExpectClean("shfl.sync.bfly.b32 %r9, %r4, 1, 31, -1; bar.warp.sync -1;", {32});
+  const LaunchOutcome shuffle = Execute("shfl.sync.bfly.b32 %r9, %r4, 1, 31, 0xffff;", {32});
+  EXPECT_EQ(First(shuffle).kind, "divergent warp instruction");
+  EXPECT_THAT(First(shuffle).detail,
+              HasSubstr("thread (16,0,0): the mask 0xffff of the exchange does not name the lane"));
+  EXPECT_EQ(First(Execute("bar.warp.sync 0xffff;", {32})).kind, "divergent warp instruction");
+}
+
 TEST(Traps, AndAssertionsEndTheKernel) {
   EXPECT_EQ(First(Execute("trap;")).kind, "trap");
   const std::string module =

@@ -102,7 +102,7 @@ bool Decoder::DecodeControl(const Instruction& instruction, const Opcode& opcode
   }
   if (opcode.base == "membar" ||
       (opcode.base == "fence" && !opcode.Has("proxy") && !opcode.Has("mbarrier_init"))) {
-    Emit(&Fence);
+    Emit(&Fence).aux = opcode.Has("cta") ? 1 : 0;
     return true;
   }
   if (opcode.base == "nanosleep" || (opcode.base == "prefetch" && !opcode.Has("tensormap")) ||

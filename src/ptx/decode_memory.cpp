@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ptx/access.h"
 #include "ptx/decoder.h"
 
 namespace optiml::ptx {
@@ -177,7 +178,9 @@ bool Decoder::DecodeLoadStore(const Instruction& instruction, const Opcode& opco
   }
   if (opcode.Has("volatile") || opcode.Has("relaxed") || opcode.Has("acquire") ||
       opcode.Has("release")) {
-    aux |= 1;
+    aux |= kAccessStrong;
+    aux |= opcode.Has("cta") ? kAccessBlockScope : 0;
+    aux |= opcode.Has("release") ? kAccessRelease : 0;
   }
   Address address;
   if (!DecodeAddress(where, space, address)) {
@@ -273,6 +276,9 @@ bool Decoder::DecodeAtomic(const Instruction& instruction, const Opcode& opcode)
   op.b = b;
   op.c = c;
   op.d = d;
+  op.aux = kAccessStrong | (opcode.Has("cta") ? kAccessBlockScope : 0) |
+           (opcode.Has("release") || opcode.Has("acq_rel") ? kAccessRelease : 0) |
+           (request.op == AtomicOp::kCas ? kAccessCompareAndSwap : 0);
   op.site = program_.memory_sites;
   program_.memory_sites += 2;
   return true;

@@ -141,6 +141,7 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   }
   std::set<std::string> used;
   uint32_t narrowest = 4;
+  uint32_t narrowest_global = 4;
   for (const Function* function : reachable) {
     program.block_order_shows = program.block_order_shows || BlockOrderShows(*function);
     program.allocates =
@@ -152,6 +153,9 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
       if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||
           opcode.base == "red" || (opcode.base == "wmma" && !opcode.Has("mma"))) {
         const Space space = SpaceOf(opcode);
+        if (space == Space::kGlobal || space == Space::kNone) {
+          narrowest_global = std::min(narrowest_global, std::max(TypeBytes(opcode.type()), 1u));
+        }
         if (space == Space::kShared || space == Space::kNone) {
           narrowest = std::min(narrowest, std::max(TypeBytes(opcode.type()), 1u));
           program.shared_strong = program.shared_strong || opcode.base == "atom" ||
@@ -176,6 +180,7 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
     }
   }
   program.shared_granule = narrowest;
+  program.global_granule = narrowest_global;
   uint32_t end = 0;
   std::vector<const Variable*> dynamic;
   const auto lay_out = [&](const Variable& variable) {

@@ -24,7 +24,7 @@ const Op* PredicateBegin(
     Warp& w, const Op* op);  // a: predicate; aux: negated; aux2: class; target: after the end
 const Op* PredicateEnd(Warp& w, const Op* op);
 const Op* Nothing(Warp& w, const Op* op);
-const Op* Fence(Warp& w, const Op* op);
+const Op* Fence(Warp& w, const Op* op);  // aux: 1 of the block's scope
 const Op* LocalAddress(Warp& w,
                        const Op* op);        // d; offset; aux: 1 as a generic address, 2 as 32 bits
 const Op* ReadClock(Warp& w, const Op* op);  // d; aux: SpecialRegister
@@ -60,6 +60,8 @@ void LeaveFrame(Warp& w, const Path& path);
 // Fills the special registers of the running function. `again`: this warp's registers hold those of
 // an earlier block, so that only what differs between blocks is written.
 void FillSpecials(Warp& w, const ProgramFunction& function, bool again = false);
+// Whether each lane is a member of what it takes part in; a finding when not.
+void CheckMembers(Warp& w, const Op* op, const uint32_t* members, const char* what);
 // Race check inside warps: what the lanes did so far is ordered before what follows.
 void SynchroniseWarp(Warp& w);
 

@@ -16,6 +16,8 @@
 
 namespace optiml::ptx {
 
+class GlobalRaces;
+
 struct LaunchContext {
   const LaunchRequest* request = nullptr;
   DeviceMemory* memory = nullptr;
@@ -42,6 +44,7 @@ struct LaunchContext {
   std::optional<uint64_t> heap_bytes;  // that malloc has given; nothing before the first call
   std::unique_ptr<L2Cache> l2;
   std::vector<std::unique_ptr<L1Cache>> l1;
+  std::shared_ptr<GlobalRaces> global_races;  // null: not checked
   std::mutex mutex;  // of everything below, and of atomics between workers
   std::string printf_output;
   std::set<std::string> reported;  // kind and instruction

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "ptx/async_state.h"
+#include "ptx/global_races.h"
 #include "ptx/scheduler.h"
 
 namespace optiml::ptx {
@@ -320,11 +321,12 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     std::memcpy(launch.parameters.host, request.parameters.data(), request.parameters.size());
   }
   const bool cache = request.counters && request.cache.enabled;
-  const auto workers = program.block_order_shows || program.allocates
-                           ? size_t{1}
-                           : static_cast<size_t>(std::clamp<uint64_t>(
-                                 static_cast<uint64_t>(std::max(request.threads, 1)), 1,
-                                 std::max<uint64_t>(launch.blocks, 1)));
+  const bool ordered =
+      program.block_order_shows || program.allocates || request.checks.global_races;
+  const auto workers = ordered ? size_t{1}
+                               : static_cast<size_t>(std::clamp<uint64_t>(
+                                     static_cast<uint64_t>(std::max(request.threads, 1)), 1,
+                                     std::max<uint64_t>(launch.blocks, 1)));
   launch.workers = static_cast<int>(workers);
   if (cache) {
     launch.l2 = std::make_unique<L2Cache>(request.cache.l2_bytes, request.cache.l2_ways);
@@ -336,6 +338,9 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
                                                     launch.l2.get()));
     }
   }
+  if (request.checks.global_races) {
+    launch.global_races = std::make_shared<GlobalRaces>(program.global_granule);
+  }
   std::vector<std::unique_ptr<Worker>> pool;
   std::vector<WorkerResult> results(workers);
   for (size_t i = 0; i < workers; ++i) {
@@ -343,7 +348,9 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     worker->launch = &launch;
     worker->count = request.counters;
     worker->check_init = request.checks.initialisation;
-    worker->check_races = request.checks.shared_races && launch.shared_bytes > 0;
+    worker->check_global_races = request.checks.global_races;
+    worker->check_races =
+        (request.checks.shared_races && launch.shared_bytes > 0) || request.checks.global_races;
     worker->check_warp_races = request.checks.warp_races;
     worker->parallel = workers > 1;
     worker->cache = cache;

@@ -33,6 +33,8 @@ struct Checks {
   bool warp_races =
       false;  // the same between lanes of one warp without a warp-level synchronisation
   bool divergent_barriers = true;  // bar.sync that part of a warp, or of the block, never reaches
+  bool global_races = false;  // accesses of global memory that nothing orders, also between blocks;
+                              // includes shared_races. Such a launch runs on one thread.
 };
 
 // Physical limits against which a launch is refused; defaults are those of compute capability 9.0

@@ -22,26 +22,34 @@ OPTIML_INLINE u32 TagRange(Warp& w, u32 begin, u32 end, u32 lane, u32 lane_shift
   u32* read2 = shadow.read2.data();
   u32* strong_tags = shadow.strong.data();
   u32 bad = 0;
+  // Lanes of the warp itself, since its last synchronisation.
+  const u32 warp_floor = w.worker->check_warp_races ? w.warp_floor << 10 : ~0u;
   const auto other = [=](u32 tag) __attribute__((always_inline)) {
     return tag >= floor && ((tag >> 5) & 31) != warp ? 1u : 0u;
+  };
+  const auto unordered = [=](u32 tag, u32 mine_now) __attribute__((always_inline)) {
+    return tag >= floor && (((tag >> 5) & 31) != warp ||
+                            (tag >= warp_floor && ((tag ^ mine_now) & 31) != 0))
+               ? 1u
+               : 0u;
   };
   const u32 count = end - begin;
   _Pragma("GCC ivdep") for (u32 i = 0; i < count; ++i) {
     const u32 g = begin + i;
     const u32 tag = mine | ((lane + (i >> lane_shift)) & 31);
-    bad |= other(write[g]);
+    bad |= unordered(write[g], tag);
     if constexpr (kAccess == SharedAccess::kLoad) {
       const u32 r = read[g];
       const bool keep = other(r) != 0;
       read2[g] = keep ? tag : read2[g];
       read[g] = keep ? r : tag;
     } else {
-      bad |= other(read[g]) | other(read2[g]);
+      bad |= unordered(read[g], tag) | unordered(read2[g], tag);
     }
   }
   if (strong && kAccess != SharedAccess::kStrong) {
     for (u32 i = 0; i < count; ++i) {
-      bad |= other(strong_tags[begin + i]);
+      bad |= unordered(strong_tags[begin + i], mine | ((lane + (i >> lane_shift)) & 31));
     }
   }
   return bad;
@@ -71,9 +79,9 @@ OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32
   const u32 begin = static_cast<u32>(lo >> shift);
   const u32 end = static_cast<u32>((hi - 1) >> shift) + 1;
   const u32 per_lane = bytes >> shift;
-  const u32 lane_shift = per_lane >= 4 ? 2 : per_lane == 2 ? 1 : 0;
+  const u32 lane_shift = per_lane > 1 ? static_cast<u32>(__builtin_ctz(per_lane)) : 0;
   const u32 bad = TagRange<kAccess>(w, begin, end, first, lane_shift, strong);
-  if (__builtin_expect(bad != 0 || w.worker->check_warp_races, 0)) {
+  if (__builtin_expect(bad != 0, 0)) {
     for (u32 i = begin; i < end; ++i) {
       CheckRace(w, op, i, i + 1, (first + ((i - begin) >> lane_shift)) & 31, kAccess, false);
     }
@@ -88,7 +96,9 @@ OPTIML_INLINE void ForPieces(MemorySite& site, Shape shape, bool known, const La
                              u32 size, u64 address, u64 lo, u64 hi, const A* addresses, s64 offset,
                              F f) {
   if (shape != Shape::kPattern) {
-    f(lo, hi, lanes.first);
+    // Of lanes at one address the last stands for all: it is rarely the one that wrote there.
+    f(lo, hi,
+      shape == Shape::kEqual ? 31 - static_cast<u32>(__builtin_clz(lanes.mask)) : lanes.first);
     return;
   }
   if (known) {
@@ -130,8 +140,9 @@ static __attribute__((noinline)) void FindUninitialised(Warp& w, const Op* op, S
 // Checks and counts of one access. Out of line: one copy serves all widths.
 template <Space kSpace, bool kStore, class A>
 static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& site, Shape shape,
-                                             bool known, u32 size, const Lanes& lanes, u64 address,
-                                             u64 lo, u64 hi, const A* addresses, s64 offset) {
+                                             bool known, u32 size, u32 element, const Lanes& lanes,
+                                             u64 address, u64 lo, u64 hi, const A* addresses,
+                                             s64 offset) {
   Worker& worker = *w.worker;
   // Initialisation.
   u64* bitmap = nullptr;
@@ -162,6 +173,16 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
     }
   }
   // Races.
+  if constexpr (kSpace == Space::kGlobal) {
+    if (worker.check_global_races && (op->aux & 8) == 0 && !site.allocation->read_only) {
+      ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                [&](u64 at, u64 end, u32 lane) {
+                  CheckGlobalAccess(w, op, *site.allocation, {at, end, lane, size, element},
+                                    kStore);
+                  return true;
+                });
+    }
+  }
   if constexpr (kSpace == Space::kShared) {
     if (worker.check_races) {
       const bool strong_access = (op->aux & 1) != 0;  // volatile, relaxed, acquire, release

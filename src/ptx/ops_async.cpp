@@ -9,6 +9,7 @@
 
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
+#include "ptx/global_races.h"
 #include "ptx/launch_context.h"
 
 namespace optiml::ptx {
@@ -158,6 +159,10 @@ const Op* CopyAsync(Warp& w, const Op* op) {
       if (worker.check_init && allocation.tracked && !allocation.fully_initialised &&
           !BitsSet(allocation.initialised.data(), at, at + count)) {
         ReportUninitialised(w, op, Space::kGlobal, l, begin, count);
+      }
+      if (worker.check_global_races) {
+        w.worker->launch->global_races->Check(
+            w, op, allocation, {begin, begin + count, l, std::bit_ceil(count), bytes});
       }
       std::memcpy(record.data + size_t{l} * bytes, allocation.host + at, count);
     }

@@ -336,6 +336,9 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
         }
         SetBits(allocation->initialised.data(), offset, offset + kBytes, worker.parallel);
       }
+      if (worker.check_global_races) {
+        CheckGlobalAtomic(w, op, *allocation, at, kBytes, l);
+      }
     }
     const V value = b[l];
     const V other = c[l];

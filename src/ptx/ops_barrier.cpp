@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ptx/access.h"
+#include "ptx/async_checks.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -21,7 +22,7 @@ uint32_t WaitingAt(const Warp& w, const Op* op) {
       lanes |= w.stack[i].mask;
     }
   }
-  return lanes;
+  return lanes & w.live & ~w.active;
 }
 
 const Op* Arrive(Warp& w, const Op* op, bool wait) {
@@ -103,7 +104,20 @@ void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants) {
 
 void SynchroniseWarp(Warp& w) {
   if (w.worker->check_warp_races && w.block->shadow != nullptr) {
-    w.warp_floor = ++w.block->shadow->stamp;
+    w.warp_floor = NextStamp(*w.block);
+  }
+}
+
+void CheckMembers(Warp& w, const Op* op, const uint32_t* members, const char* what) {
+  uint32_t outside = 0;
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    outside |= (~members[l] >> l & 1) << l;
+  }
+  outside &= w.active;
+  if (__builtin_expect(outside != 0, 0) && w.worker->launch->request->checks.divergent_barriers) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(outside));
+    Report(w, op, lane, "divergent warp instruction",
+           fmt::format("the mask {:#x} of {} does not name the lane itself", members[lane], what));
   }
 }
 
@@ -114,6 +128,7 @@ const Op* BarrierWarp(Warp& w, const Op* op) {
       (members & w.live & ~w.active) != 0 && !Converged(w, op, members, next)) {
     return next;
   }
+  CheckMembers(w, op, RegisterAt<uint32_t>(w, op->a), "the warp synchronisation");
   SynchroniseWarp(w);
   return op + 1;
 }

@@ -12,6 +12,7 @@
 
 #include "ptx/access.h"
 #include "ptx/async_ops.h"
+#include "ptx/global_races.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -387,7 +388,10 @@ const Op* Nothing(Warp&, const Op* op) {
   return op + 1;
 }
 
-const Op* Fence(Warp&, const Op* op) {
+const Op* Fence(Warp& w, const Op* op) {
+  if (w.worker->check_global_races) {
+    w.worker->launch->global_races->Fence(w, op->aux != 0);
+  }
   return op + 1;
 }
 

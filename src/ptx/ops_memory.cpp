@@ -10,6 +10,32 @@
 namespace optiml::ptx::OPTIML_PTX_ISA {
 namespace {
 
+// Two lanes of a store at one address: only a race when their values differ.
+template <u32 kBytes, u32 kVector, Space kSpace, class A>
+void CompareLanes(Warp& w, const Op* op, const A* address, s64 offset, u32 mask) {
+  using Value = typename ElementOf<kBytes>::Register;
+  for (u32 m = mask; m != 0; m &= m - 1) {
+    const u32 l = static_cast<u32>(__builtin_ctz(m));
+    for (u32 k = m & (m - 1); k != 0; k &= k - 1) {
+      const u32 other = static_cast<u32>(__builtin_ctz(k));
+      if (address[l] != address[other]) {
+        continue;
+      }
+      bool differ = false;
+      for (u32 v = 0; v < kVector; ++v) {
+        const Value* s = Reg<Value>(w, PlaceOf(op, true, v));
+        differ = differ || s[l] != s[other];
+      }
+      if (differ) {
+        ReportLaneConflict(w, op, kSpace, l, other,
+                           static_cast<A>(address[l] + static_cast<A>(offset)));
+        return;
+      }
+      break;
+    }
+  }
+}
+
 template <u32 kBytes, u32 kVector, Space kSpace, bool kStore, class A>
 OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offset, u32 mask,
                                const u32* lane_masks, u32 site_offset) {
@@ -94,8 +120,8 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
           const auto host = [&](u32 lane) {
             return site.allocation->host + (all[lane] - site.allocation->address);
           };
-          Finish<kSpace, kStore>(w, op, site, Shape::kEqual, false, kSize, LanesOf(1u << l), all[l],
-                                 all[l], all[l] + kSize, all, s64{0});
+          Finish<kSpace, kStore>(w, op, site, Shape::kEqual, false, kSize, kBytes, LanesOf(1u << l),
+                                 all[l], all[l], all[l] + kSize, all, s64{0});
           if constexpr (kStore) {
             StoreEach<kBytes, kVector>(w, op, 1u << l, host);
           } else {
@@ -114,33 +140,15 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
     return base + (static_cast<A>(address[l] + static_cast<A>(offset)) - zero);
   };
   // Checks and counts come first: a load may overwrite its own address register.
-  Finish<kSpace, kStore>(w, op, site, shape, known, kSize, lanes, first_address, lo, hi, address,
-                         offset);
+  Finish<kSpace, kStore>(w, op, site, shape, known, kSize, kBytes, lanes, first_address, lo, hi,
+                         address, offset);
   if constexpr (kStore) {
-    if constexpr (kSpace == Space::kShared) {
-      if (w.worker->check_races && shape != Shape::kConsecutive && lanes.count > 1 &&
-          (shape == Shape::kEqual || site.duplicates)) {
-        // Two lanes at one address: only a race when their values differ.
-        for (u32 m = mask; m != 0; m &= m - 1) {
-          const u32 l = static_cast<u32>(__builtin_ctz(m));
-          for (u32 k = m & (m - 1); k != 0; k &= k - 1) {
-            const u32 other = static_cast<u32>(__builtin_ctz(k));
-            if (address[l] != address[other]) {
-              continue;
-            }
-            bool differ = false;
-            for (u32 v = 0; v < kVector; ++v) {
-              const auto* s = Reg<typename ElementOf<kBytes>::Register>(w, PlaceOf(op, true, v));
-              differ = differ || s[l] != s[other];
-            }
-            if (differ) {
-              ReportLaneConflict(w, op, l, other,
-                                 static_cast<A>(address[l] + static_cast<A>(offset)));
-            }
-            break;
-          }
-        }
-      }
+    if ((kSpace == Space::kShared
+             ? w.worker->check_races
+             : w.worker->check_global_races && (op->aux & kAccessStrong) == 0) &&
+        shape != Shape::kConsecutive && lanes.count > 1 &&
+        (shape == Shape::kEqual || site.duplicates)) {
+      CompareLanes<kBytes, kVector, kSpace>(w, op, address, offset, mask);
     }
     if (shape == Shape::kConsecutive) {
       StoreRun<kBytes, kVector>(w, op, base + (lo - zero), lanes);

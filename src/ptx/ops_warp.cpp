@@ -11,8 +11,12 @@ namespace {
 
 // Whether the warp goes on at `next` first, since members of the exchange are still on their way.
 bool Apart(Warp& w, const Op* op, const Op*& next) {
-  return w.active != w.live &&
-         !Converged(w, op, RegisterAt<uint32_t>(w, op->e)[std::countr_zero(w.active)], next);
+  const uint32_t* members = RegisterAt<uint32_t>(w, op->e);
+  if (w.active != w.live && !Converged(w, op, members[std::countr_zero(w.active)], next)) {
+    return true;
+  }
+  CheckMembers(w, op, members, "the exchange");
+  return false;
 }
 
 }  // namespace

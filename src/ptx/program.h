@@ -199,6 +199,7 @@ class Program {
   bool shared_strong =
       false;  // shared atomics or volatile accesses occur: the race check keeps a third tag
   uint32_t shared_granule = 4;  // bytes of the narrowest shared access, at most 4
+  uint32_t global_granule = 4;  // the same of global memory
   bool multi_space = false;     // generic accesses occur
   // The order in which blocks reach global atomics can show in the results: floating-point sums,
   // exchanges, and atomics whose old value is used.

@@ -10,6 +10,7 @@
 #include "ptx/access.h"
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
+#include "ptx/global_races.h"
 #include "ptx/handlers.h"
 
 namespace optiml::ptx {
@@ -138,6 +139,9 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id, uint32_t rank) 
         std::fill(tags->begin(), tags->end(), 0);
       }
       block->shadow->stamp = 0;
+    }
+    if (worker_.check_global_races) {
+      launch_.global_races->StartBlock(*block);
     }
     Synchronise(*block, kAllLanes, true);
   }
@@ -329,6 +333,12 @@ void ForgetStamps(BlockState& block) {
     shadow.stamp = 0;
     std::fill(one.known.begin(), one.known.end(), 0);
     std::fill(one.floor.begin(), one.floor.end(), 0);
+    for (Warp& warp : one.warps) {
+      warp.warp_floor = 0;
+    }
+    if (const auto& races = one.warps.front().worker->launch->global_races; races != nullptr) {
+      races->GiveUp();
+    }
     if (one.async != nullptr) {
       ForgetAsyncStamps(one);
     }
@@ -350,6 +360,9 @@ void Synchronise(BlockState& block, uint32_t warps, bool all) {
   ++shadow.stamp;
   if (block.async != nullptr) {
     SynchroniseAsync(block, all ? block.AllWarps() : warps);
+  }
+  if (block.order != nullptr) {
+    GlobalRaces::Synchronise(block, all ? block.AllWarps() : warps);
   }
   if (all) {
     std::fill(block.known.begin(), block.known.end(), shadow.stamp);

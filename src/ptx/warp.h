@@ -166,6 +166,7 @@ struct Barrier {
 };
 
 struct BlockAsync;
+struct BlockOrder;
 struct ClusterState;
 
 struct BlockState {
@@ -189,6 +190,8 @@ struct BlockState {
   // Of programs that use copies, mbarriers or clusters; see async_state.h.
   std::shared_ptr<BlockAsync> async;
   std::shared_ptr<ClusterState> cluster;
+  // With the race check of global memory; see global_races.h.
+  std::shared_ptr<BlockOrder> order;
   uint32_t rank = 0;      // in its cluster
   bool finished = false;  // all warps have exited; others of the cluster may run
 
@@ -203,6 +206,7 @@ struct Worker {
   bool check_init = false;
   bool check_races = false;
   bool check_warp_races = false;
+  bool check_global_races = false;
   bool parallel = false;  // other workers run: bitmaps and atomics need the host's atomics
   bool cache = false;
   int64_t steps_left = 0;

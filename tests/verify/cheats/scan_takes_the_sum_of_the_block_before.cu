@@ -1,7 +1,7 @@
 // task: scan
 // kind: 20
-// stage: L1
-// reason: blocks from last to first
+// stage: L0
+// reason: race
 // Right as long as blocks run one after the other.
 __global__ void k(const int* x, int* y, int* sums, int n) {
   if (threadIdx.x > 0) return;

@@ -1,7 +1,7 @@
 // task: stencil2d
 // kind: 20
 // stage: L0
-// reason: uninitialised
+// reason: race
 __global__ void k(const float* in, const float* w, float* out, int rows, int cols) {
   __shared__ float tile[22][22];
   int c0 = blockIdx.x * 16, r0 = blockIdx.y * 16;

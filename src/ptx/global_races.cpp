@@ -1,0 +1,579 @@
+#include "ptx/global_races.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ptx/async_checks.h"
+#include "ptx/handlers.h"
+#include "ptx/launch_context.h"
+
+namespace optiml::ptx {
+namespace {
+
+// A tag is who touched a granule last: thread of the block (10 bits), stamp (22), unit (29), and
+// what the access was. 0: nobody.
+constexpr uint32_t kStampShift = 10;
+constexpr uint32_t kUnitShift = 32;
+constexpr uint64_t kUnitMask = (uint64_t{1} << 29) - 1;
+constexpr uint64_t kTagCompareAndSwap = uint64_t{1} << 61;
+constexpr uint64_t kTagBlockScope = uint64_t{1} << 62;
+constexpr uint32_t kStampMask = (1u << 22) - 1;
+// Of tags, 1 GiB: a launch that touches more is checked no further.
+constexpr uint32_t kMostPages = 1u << 15;
+
+// The meaning of Op::aux for a global access.
+GlobalRange RangeOf(const Op* op, uint64_t lo, uint64_t hi, uint32_t lane, uint32_t lane_bytes) {
+  GlobalRange range;
+  range.lo = lo;
+  range.hi = hi;
+  range.lane = lane;
+  range.lane_bytes = lane_bytes;
+  range.block_scope = (op->aux & kAccessBlockScope) != 0;
+  range.compare_and_swap = (op->aux & kAccessCompareAndSwap) != 0;
+  return range;
+}
+
+uint32_t ThreadOf(uint64_t tag) {
+  return static_cast<uint32_t>(tag) & 1023;
+}
+uint32_t WarpOf(uint64_t tag) {
+  return ThreadOf(tag) / kLanes;
+}
+uint32_t StampOf(uint64_t tag) {
+  return static_cast<uint32_t>(tag >> kStampShift) & kStampMask;
+}
+uint32_t UnitOf(uint64_t tag) {
+  return static_cast<uint32_t>((tag >> kUnitShift) & kUnitMask);
+}
+
+bool Covers(const ClockRef& clock, uint64_t tag) {
+  if (clock == nullptr) {
+    return false;
+  }
+  const uint32_t unit = UnitOf(tag);
+  auto it = std::lower_bound(clock->begin(), clock->end(), unit,
+                             [](const ClockEntry& e, uint32_t u) { return e.unit < u; });
+  for (; it != clock->end() && it->unit == unit; ++it) {
+    if ((it->warp == WarpOf(tag) || it->warp == kLanes) && StampOf(tag) < it->stamp) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The fenced accesses of the block: what holds for every warp as one entry.
+ClockRef ClockOf(const BlockState& block, const std::array<uint32_t, kLanes>& fenced,
+                 const ClockRef& other_blocks) {
+  const uint32_t unit = block.order->unit;
+  uint32_t least = ~0u;
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    least = std::min(least, fenced[v]);
+  }
+  auto own = std::make_shared<GlobalClock>();
+  for (uint32_t v = 0; v < block.warp_count; ++v) {
+    if (fenced[v] > least) {
+      own->push_back({unit, v, fenced[v]});
+    }
+  }
+  if (least > 0) {
+    own->push_back({unit, kLanes, least});
+  }
+  return own->empty() ? other_blocks : JoinClocks(own, other_blocks);
+}
+
+// The stamps of a barrier or of a clock become the warp's.
+void Learn(BlockState& block, uint32_t warp, const GlobalClock& clock) {
+  uint32_t* known = &block.known[size_t{warp} * kLanes];
+  bool changed = false;
+  for (const ClockEntry& entry : clock) {
+    if (entry.unit != block.order->unit) {
+      continue;
+    }
+    for (uint32_t v = 0; v < block.warp_count; ++v) {
+      if (v != warp && (entry.warp == v || entry.warp == kLanes) && known[v] < entry.stamp) {
+        known[v] = entry.stamp;
+        changed = true;
+      }
+    }
+  }
+  if (!changed) {
+    return;
+  }
+  known[warp] = block.shadow->stamp;
+  block.floor[warp] = *std::min_element(known, known + block.warp_count);
+}
+
+}  // namespace
+
+ClockRef JoinClocks(const ClockRef& a, const ClockRef& b) {
+  if (a == nullptr || a == b) {
+    return b;
+  }
+  if (b == nullptr) {
+    return a;
+  }
+  auto joined = std::make_shared<GlobalClock>();
+  joined->reserve(a->size() + b->size());
+  const auto before = [](const ClockEntry& x, const ClockEntry& y) {
+    return x.unit != y.unit ? x.unit < y.unit : x.warp < y.warp;
+  };
+  auto i = a->begin();
+  auto k = b->begin();
+  while (i != a->end() || k != b->end()) {
+    if (k == b->end() || (i != a->end() && before(*i, *k))) {
+      joined->push_back(*i++);
+    } else if (i == a->end() || before(*k, *i)) {
+      joined->push_back(*k++);
+    } else {
+      joined->push_back({i->unit, i->warp, std::max(i->stamp, k->stamp)});
+      ++i;
+      ++k;
+    }
+  }
+  return joined;
+}
+
+struct GlobalRaces::Cell {
+  uint64_t write = 0;
+  uint64_t read = 0;
+  uint64_t read2 = 0;  // a second reader
+  // Instructions of the last of each, for messages.
+  uint32_t write_instruction = 0;
+  uint32_t read_instruction = 0;
+};
+
+// The same of atomics and volatile accesses.
+struct GlobalRaces::StrongCell {
+  uint64_t write = 0;  // whoever wrote later has seen the earlier ones
+  uint64_t read = 0;
+  uint32_t write_fence = 0;  // stamp of the writer's last fence; 0: none
+  uint32_t write_instruction = 0;
+  uint32_t read_instruction = 0;
+};
+
+struct GlobalRaces::Page {
+  static constexpr uint32_t kCells = 1024;
+  std::array<Cell, kCells> cells;
+  std::unique_ptr<std::array<StrongCell, kCells>> strong;  // null: none yet
+};
+
+struct GlobalRaces::Shadow {
+  std::vector<std::unique_ptr<Page>> pages;
+};
+
+// Who is not ordered with an access, and what it did.
+struct GlobalRaces::Party {
+  uint64_t tag = 0;  // 0: nobody
+  const char* what = "";
+  uint32_t instruction = 0;
+  bool may_be_equal = false;  // a store beside a store: no harm in the same value
+};
+
+GlobalRaces::GlobalRaces(uint32_t granule_bytes)
+    : shift_(static_cast<uint32_t>(std::countr_zero(granule_bytes))), block_of_unit_(1) {}
+
+GlobalRaces::~GlobalRaces() = default;
+
+void GlobalRaces::StartBlock(BlockState& block) {
+  if (++units_ >= kUnitMask) {
+    given_up_ = true;
+  }
+  block_of_unit_.push_back(block.linear_id);
+  if (block.order == nullptr) {
+    block.order = std::make_shared<BlockOrder>();
+  }
+  if (block.order->used) {
+    *block.order = {};
+  }
+  block.order->unit = units_;
+}
+
+GlobalRaces::Shadow& GlobalRaces::ShadowOf(const Allocation& allocation) {
+  if (&allocation != last_allocation_) {
+    auto& shadow = shadows_[&allocation];
+    if (shadow == nullptr) {
+      shadow = std::make_unique<Shadow>();
+      shadow->pages.resize(((allocation.bytes >> shift_) + Page::kCells) / Page::kCells);
+    }
+    last_allocation_ = &allocation;
+    last_shadow_ = shadow.get();
+  }
+  return *last_shadow_;
+}
+
+bool GlobalRaces::Conflicts(const Warp& warp, uint64_t tag, uint32_t lane) const {
+  if (tag == 0) {
+    return false;
+  }
+  const BlockState& block = *warp.block;
+  if (UnitOf(tag) != block.order->unit) {
+    return !Covers(block.order->warps[warp.index].other_blocks, tag);
+  }
+  const uint32_t other = WarpOf(tag);
+  if (other != warp.index) {
+    return StampOf(tag) >= block.known[size_t{warp.index} * kLanes + other];
+  }
+  return warp.worker->check_warp_races && ThreadOf(tag) % kLanes != lane &&
+         StampOf(tag) >= std::max(warp.warp_floor, block.floor[warp.index]);
+}
+
+GlobalRaces::Party GlobalRaces::Opponent(const Warp& warp, const GlobalRange& range,
+                                         const Cell& cell, const StrongCell& strong_cell,
+                                         uint32_t lane) const {
+  const bool strong =
+      range.access == GlobalAccess::kStrongLoad || range.access == GlobalAccess::kStrongStore;
+  const bool stores =
+      range.access == GlobalAccess::kStore || range.access == GlobalAccess::kStrongStore;
+  if (Conflicts(warp, cell.write, lane)) {
+    return {cell.write, "a store", cell.write_instruction, range.access == GlobalAccess::kStore};
+  }
+  // Strong accesses that reach each other do not race; those of a block's scope reach the block.
+  const auto apart = [&](uint64_t tag) {
+    return !strong || ((range.block_scope || (tag & kTagBlockScope) != 0) &&
+                       UnitOf(tag) != warp.block->order->unit);
+  };
+  // Whoever acquired what the writer's fence released has seen the write behind it.
+  uint64_t write = strong_cell.write;
+  if (strong_cell.write_fence > 0 && UnitOf(write) != warp.block->order->unit) {
+    write = (write & ~(uint64_t{kStampMask} << kStampShift)) |
+            (uint64_t{strong_cell.write_fence - 1} << kStampShift);
+  }
+  const bool guess = range.access == GlobalAccess::kLoad && (write & kTagCompareAndSwap) != 0;
+  if (apart(write) && Conflicts(warp, write, lane) && !guess) {
+    return {write, "an atomic or volatile store", strong_cell.write_instruction, false};
+  }
+  if (!stores) {
+    return {};
+  }
+  if (apart(strong_cell.read) && Conflicts(warp, strong_cell.read, lane)) {
+    return {strong_cell.read, "a volatile load", strong_cell.read_instruction, false};
+  }
+  for (const uint64_t tag : {cell.read, cell.read2}) {
+    if (Conflicts(warp, tag, lane) && !range.compare_and_swap) {
+      return {tag, "a load", cell.read_instruction, false};
+    }
+  }
+  return {};
+}
+
+bool GlobalRaces::SameValue(Warp& warp, const Op* op, const Allocation& allocation,
+                            const GlobalRange& range, uint64_t at, uint32_t bytes, uint32_t lane) {
+  // The lane's registers as they will lie in memory.
+  const Place places[4] = {op->b, op->c, op->d, op->d2};
+  uint8_t value[16] = {};
+  const uint32_t size = range.element_bytes;
+  for (uint32_t v = 0; v < range.lane_bytes / size; ++v) {
+    const uint32_t wide = std::max(size, 2u);  // of a lane's register
+    std::memcpy(value + v * size, RegisterAt<uint8_t>(warp, places[v]) + size_t{lane} * wide, size);
+  }
+  const uint64_t start = range.lo + (at - range.lo) / range.lane_bytes * range.lane_bytes;
+  return std::memcmp(value + (at - start), allocation.host + (at - allocation.address), bytes) == 0;
+}
+
+void GlobalRaces::CheckCell(Warp& warp, const Op* op, const Allocation& allocation,
+                            const GlobalRange& range, const Cell& cell, const StrongCell& strong,
+                            uint64_t at, uint32_t lane) {
+  const Party party = Opponent(warp, range, cell, strong, lane);
+  const uint32_t bytes = std::min(1u << shift_, range.lane_bytes);
+  if (party.tag == 0 ||
+      (party.may_be_equal && SameValue(warp, op, allocation, range, at, bytes, lane))) {
+    return;
+  }
+  const LaunchContext& launch = *warp.worker->launch;
+  const Dim3& grid = launch.grid;
+  const Dim3& dim = launch.block;
+  const uint64_t block = block_of_unit_[UnitOf(party.tag)];
+  const uint32_t thread = ThreadOf(party.tag);
+  const int32_t line = launch.program->instructions[party.instruction].source_line;
+  static constexpr const char* kNames[] = {"load", "store", "volatile load",
+                                           "atomic or volatile store"};
+  Report(warp, op, lane, "race",
+         fmt::format("{} of {} (address {:#x}) is not ordered with {} by block ({},{},{}) thread "
+                     "({},{},{}){}",
+                     kNames[static_cast<size_t>(range.access)], launch.memory->NameOf(at), at,
+                     party.what, block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y,
+                     thread % dim.x, thread / dim.x % dim.y, thread / dim.x / dim.y,
+                     line > 0 ? fmt::format(" at line {}", line) : ""));
+}
+
+// What one access compares a granule's tags with.
+struct GlobalRaces::Accessor {
+  uint64_t tag = 0;  // with lane 0
+  uint64_t floor = 0;
+  uint32_t warp = 0;
+  uint32_t fence = 0;  // stamp of the warp's last fence
+  bool lanes_matter = false;
+  bool strong = false;
+  bool stores = false;
+
+  // Whether the other access may be unordered: it is neither this thread's nor older than the
+  // block's last barrier.
+  bool Suspects(uint64_t other, uint32_t lane) const {
+    if (other == 0) {
+      return false;
+    }
+    if (UnitOf(other) != UnitOf(tag)) {
+      return true;
+    }
+    return (other & ~(kTagBlockScope | kTagCompareAndSwap)) >= floor &&
+           (WarpOf(other) != warp || (lanes_matter && ThreadOf(other) % kLanes != lane));
+  }
+  bool Suspects(const Cell& cell, uint32_t lane) const {
+    return Suspects(cell.write, lane) ||
+           (stores && (Suspects(cell.read, lane) || Suspects(cell.read2, lane)));
+  }
+  bool Suspects(const StrongCell& cell, uint32_t lane) const {
+    return Suspects(cell.write, lane) || (stores && Suspects(cell.read, lane));
+  }
+};
+
+void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
+                           uint32_t lane, Cell& cell) {
+  const uint64_t tag = accessor.tag | lane;
+  if (range.access == GlobalAccess::kStore) {
+    cell.write = tag;
+    cell.write_instruction = op->instruction;
+    return;
+  }
+  // The first of the readers that are not ordered stays, beside the last.
+  if (WarpOf(cell.read) != accessor.warp && accessor.Suspects(cell.read, lane)) {
+    cell.read2 = tag;
+  } else {
+    cell.read = tag;
+  }
+  cell.read_instruction = op->instruction;
+}
+
+void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
+                           uint32_t lane, StrongCell& cell) {
+  const uint64_t tag = accessor.tag | lane | (range.block_scope ? kTagBlockScope : 0);
+  if (range.access == GlobalAccess::kStrongLoad) {
+    cell.read = tag;
+    cell.read_instruction = op->instruction;
+    return;
+  }
+  cell.write = tag | (range.compare_and_swap ? kTagCompareAndSwap : 0);
+  cell.write_fence = accessor.fence;
+  cell.write_instruction = op->instruction;
+}
+
+GlobalRaces::Page* GlobalRaces::PageOf(std::unique_ptr<Page>& page) {
+  if (page == nullptr) {
+    if (++pages_ > kMostPages) {
+      given_up_ = true;
+      return nullptr;
+    }
+    page = std::make_unique<Page>();
+  }
+  return page.get();
+}
+
+GlobalRaces::Accessor GlobalRaces::AccessorOf(const Warp& warp, const GlobalRange& range) {
+  const BlockState& block = *warp.block;
+  const uint64_t unit = uint64_t{block.order->unit} << kUnitShift;
+  Accessor accessor;
+  accessor.tag = unit | (uint64_t{block.shadow->stamp} << kStampShift) | (warp.index * kLanes);
+  accessor.floor = unit | (uint64_t{block.floor[warp.index]} << kStampShift);
+  accessor.warp = warp.index;
+  accessor.fence = block.order->warps[warp.index].fenced[warp.index];
+  accessor.lanes_matter = warp.worker->check_warp_races;
+  accessor.strong =
+      range.access == GlobalAccess::kStrongLoad || range.access == GlobalAccess::kStrongStore;
+  accessor.stores =
+      range.access == GlobalAccess::kStore || range.access == GlobalAccess::kStrongStore;
+  return accessor;
+}
+
+void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
+                        const GlobalRange& range) {
+  if (allocation.read_only || given_up_) {
+    return;
+  }
+  const Accessor accessor = AccessorOf(warp, range);
+  Shadow& shadow = ShadowOf(allocation);
+  const uint64_t begin = (range.lo - allocation.address) >> shift_;
+  const uint64_t end = ((range.hi - 1 - allocation.address) >> shift_) + 1;
+  const uint32_t per_lane = std::max(range.lane_bytes >> shift_, 1u);
+  const auto lane_shift = static_cast<uint32_t>(std::countr_zero(per_lane));
+  static const StrongCell kNone;
+  for (uint64_t g = begin; g < end; ++g) {
+    Page* const page = PageOf(shadow.pages[g / Page::kCells]);
+    if (page == nullptr) {
+      return;
+    }
+    if (accessor.strong && page->strong == nullptr) {
+      page->strong = std::make_unique<std::array<StrongCell, Page::kCells>>();
+    }
+    Cell& cell = page->cells[g % Page::kCells];
+    StrongCell* const strong =
+        page->strong != nullptr ? &(*page->strong)[g % Page::kCells] : nullptr;
+    const uint32_t lane = (range.lane + static_cast<uint32_t>((g - begin) >> lane_shift)) % kLanes;
+    if (__builtin_expect(accessor.Suspects(cell, lane) ||
+                             (strong != nullptr && accessor.Suspects(*strong, lane)),
+                         0)) {
+      CheckCell(warp, op, allocation, range, cell, strong != nullptr ? *strong : kNone,
+                allocation.address + (g << shift_), lane);
+    }
+    if (accessor.strong) {
+      LeaveTag(op, range, accessor, lane, *strong);
+    } else {
+      LeaveTag(op, range, accessor, lane, cell);
+    }
+  }
+}
+
+void GlobalRaces::Fence(Warp& warp, bool block_scope) {
+  BlockState& block = *warp.block;
+  WarpOrder& order = block.order->warps[warp.index];
+  block.order->used = true;
+  const uint32_t stamp = NextStamp(block);
+  const uint32_t* known = &block.known[size_t{warp.index} * kLanes];
+  const auto cover = [&](std::array<uint32_t, kLanes>& fenced) {
+    for (uint32_t v = 0; v < block.warp_count; ++v) {
+      fenced[v] = std::max(fenced[v], known[v]);
+    }
+    fenced[warp.index] = stamp;
+  };
+  cover(order.fenced_in_block);
+  order.released_in_block = nullptr;
+  if (!block_scope) {
+    cover(order.fenced);
+    order.fenced_other_blocks = order.other_blocks;
+    order.released = nullptr;
+  }
+  SynchroniseWarp(warp);
+}
+
+void GlobalRaces::Release(Warp& warp, uint64_t address, bool keeps_earlier, bool block_scope) {
+  BlockState& block = *warp.block;
+  WarpOrder& order = block.order->warps[warp.index];
+  auto it = variables_.find(address);
+  if (!block.order->used && (keeps_earlier || it == variables_.end())) {
+    return;
+  }
+  if (order.released == nullptr) {
+    order.released = ClockOf(block, order.fenced, order.fenced_other_blocks);
+  }
+  if (order.released_in_block == nullptr) {
+    order.released_in_block = ClockOf(block, order.fenced_in_block, nullptr);
+  }
+  SyncVariable& variable = it == variables_.end() ? variables_[address] : it->second;
+  const ClockRef none;
+  const ClockRef& everywhere = block_scope ? none : order.released;
+  variable.everywhere = keeps_earlier ? JoinClocks(variable.everywhere, everywhere) : everywhere;
+  const bool same_block = keeps_earlier && variable.unit == block.order->unit;
+  variable.in_block =
+      same_block ? JoinClocks(variable.in_block, order.released_in_block) : order.released_in_block;
+  variable.unit = block.order->unit;
+}
+
+void GlobalRaces::Acquire(Warp& warp, uint64_t address) {
+  const auto it = variables_.find(address);
+  if (it == variables_.end()) {
+    return;
+  }
+  BlockState& block = *warp.block;
+  WarpOrder& order = block.order->warps[warp.index];
+  const SyncVariable& variable = it->second;
+  const bool own = variable.unit == block.order->unit && variable.in_block != nullptr &&
+                   variable.in_block != order.acquired_in_block;
+  const bool others = variable.everywhere != nullptr && variable.everywhere != order.acquired;
+  if (!own && !others) {
+    return;
+  }
+  block.order->used = true;
+  if (own) {
+    order.acquired_in_block = variable.in_block;
+    Learn(block, warp.index, *variable.in_block);
+  }
+  if (others) {
+    order.acquired = variable.everywhere;
+    order.other_blocks = JoinClocks(order.other_blocks, variable.everywhere);
+    Learn(block, warp.index, *variable.everywhere);
+  }
+  SynchroniseWarp(warp);
+}
+
+void GlobalRaces::Synchronise(BlockState& block, uint32_t warps) {
+  if (block.order == nullptr || !block.order->used) {
+    return;
+  }
+  WarpOrder joined;
+  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
+    const WarpOrder& order = block.order->warps[static_cast<size_t>(std::countr_zero(m))];
+    joined.other_blocks = JoinClocks(joined.other_blocks, order.other_blocks);
+    joined.fenced_other_blocks = JoinClocks(joined.fenced_other_blocks, order.fenced_other_blocks);
+    for (uint32_t v = 0; v < kLanes; ++v) {
+      joined.fenced[v] = std::max(joined.fenced[v], order.fenced[v]);
+      joined.fenced_in_block[v] = std::max(joined.fenced_in_block[v], order.fenced_in_block[v]);
+    }
+  }
+  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
+    block.order->warps[static_cast<size_t>(std::countr_zero(m))] = joined;
+  }
+}
+
+void GlobalRaces::SynchroniseCluster(const std::vector<BlockState*>& blocks) {
+  ClockRef all;
+  for (BlockState* block : blocks) {
+    if (block->order == nullptr || blocks.size() == 1) {
+      return;
+    }
+    auto own = std::make_shared<GlobalClock>();
+    own->push_back({block->order->unit, kLanes, block->shadow->stamp});
+    all = JoinClocks(all, own);
+    for (uint32_t w = 0; w < block->warp_count; ++w) {
+      all = JoinClocks(all, block->order->warps[w].other_blocks);
+    }
+  }
+  for (BlockState* block : blocks) {
+    block->order->used = true;
+    for (uint32_t w = 0; w < block->warp_count; ++w) {
+      block->order->warps[w].other_blocks = all;
+    }
+  }
+}
+
+void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
+                       const GlobalLanes& lanes, bool store) {
+  GlobalRaces& races = *warp.worker->launch->global_races;
+  GlobalRange range = RangeOf(op, lanes.lo, lanes.hi, lanes.first, lanes.lane_bytes);
+  range.element_bytes = lanes.element_bytes;
+  if ((op->aux & kAccessStrong) == 0) {
+    range.access = store ? GlobalAccess::kStore : GlobalAccess::kLoad;
+    races.Check(warp, op, allocation, range);
+    return;
+  }
+  range.access = store ? GlobalAccess::kStrongStore : GlobalAccess::kStrongLoad;
+  if ((op->aux & kAccessRelease) != 0) {
+    races.Fence(warp, range.block_scope);
+  }
+  for (uint64_t at = lanes.lo; at < lanes.hi && !store; at += lanes.lane_bytes) {
+    races.Acquire(warp, at);
+  }
+  races.Check(warp, op, allocation, range);
+  for (uint64_t at = lanes.lo; at < lanes.hi && store; at += lanes.lane_bytes) {
+    races.Release(warp, at, false, range.block_scope);
+  }
+}
+
+void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,
+                       uint32_t bytes, uint32_t lane) {
+  GlobalRaces& races = *warp.worker->launch->global_races;
+  GlobalRange range = RangeOf(op, at, at + bytes, lane, bytes);
+  range.element_bytes = bytes;
+  range.access = GlobalAccess::kStrongStore;
+  if ((op->aux & kAccessRelease) != 0) {
+    races.Fence(warp, range.block_scope);
+  }
+  if (op->d != 0) {
+    races.Acquire(warp, at);
+  }
+  races.Check(warp, op, allocation, range);
+  races.Release(warp, at, true, range.block_scope);
+}
+
+}  // namespace optiml::ptx

@@ -1,0 +1,166 @@
+// The race check of global memory: between blocks, warps and lanes, and what orders them.
+
+#include <gmock/gmock.h>
+
+#include "ptx/test_support.h"
+
+namespace optiml::ptx {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Checks kGlobal{false, true, true, true, true};
+
+// %rd2 = &words[%r1]; %p1: the first thread of a block; %p2: block 0. words[0] is data, words[1] a
+// flag. Line 5.
+constexpr char kPlaces[] =
+    "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2; setp.eq.u32 %p1, %r4, 0; "
+    "setp.eq.u32 %p2, %r2, 0;\n.loc 1 5 1\n";
+
+LaunchOutcome Execute(const std::string& body, Dim3 grid = {2}, Dim3 block = {32}) {
+  return RunWords(kPlaces + body, grid, block, 256, kGlobal).outcome;
+}
+
+std::string Races(const LaunchOutcome& outcome) {
+  std::string text = outcome.status == LaunchStatus::kCompleted ? "" : outcome.message + "\n";
+  for (const Finding& finding : outcome.findings) {
+    text += finding.kind + ": " + finding.detail + "\n";
+  }
+  return text;
+}
+
+void ExpectClean(const std::string& body, Dim3 grid = {2}, Dim3 block = {32}) {
+  EXPECT_EQ(Races(Execute(body, grid, block)), "") << body;
+}
+
+void ExpectRace(const std::string& body, Dim3 grid = {2}, Dim3 block = {32}) {
+  EXPECT_THAT(Races(Execute(body, grid, block)), HasSubstr("race: ")) << body;
+}
+
+// Block 0 stores data and sets the flag, block 1 waits for the flag and loads the data.
+std::string Pass(const std::string& release, const std::string& acquire) {
+  return "@!%p1 bra END; @!%p2 bra WAIT; st.global.u32 [%rd1], 7; " + release +
+         " bra END; WAIT: " + acquire +
+         " setp.eq.u32 %p3, %r9, 0; @%p3 bra WAIT; ld.global.u32 %r10, [%rd1]; END:";
+}
+
+TEST(GlobalRaces, NameBothPartiesAndTheElement) {
+  const LaunchOutcome outcome =
+      Execute("@%p1 st.global.u32 [%rd1+8], %r2;\n.loc 1 6 1\nld.global.u32 %r9, [%rd1+8];");
+  ASSERT_FALSE(outcome.findings.empty());
+  const Finding& finding = outcome.findings[0];
+  EXPECT_EQ(finding.kind, "race");
+  EXPECT_EQ(finding.kernel, "k");
+  EXPECT_EQ(finding.line, 6);
+  EXPECT_THAT(finding.detail,
+              HasSubstr("block (0,0,0) thread (31,0,0): load of words[2] (address 0x"));
+  EXPECT_THAT(finding.detail,
+              HasSubstr("is not ordered with a store by block (0,0,0) thread (0,0,0) at line 5"));
+}
+
+TEST(GlobalRaces, BlocksThatStoreDifferentValues) {
+  ExpectClean("st.global.u32 [%rd2], %r1;");
+  ExpectRace("@%p1 st.global.u32 [%rd1], %r2;");
+  ExpectClean("@%p1 st.global.u32 [%rd1], 7;");
+  ExpectRace("@%p1 st.global.v2.u32 [%rd1], {7, %r2};");
+  ExpectRace("cvt.u16.u32 %h1, %r2; @%p1 st.global.u8 [%rd1], %h1;");
+}
+
+TEST(GlobalRaces, LoadsBesideStoresOfOtherBlocks) {
+  ExpectRace("@%p2 st.global.u32 [%rd2], 7; ld.global.u32 %r9, [%rd1];");
+  ExpectRace("@!%p2 st.global.u32 [%rd1], 7; ld.global.u32 %r9, [%rd1];");
+  ExpectClean("ld.global.u32 %r9, [%rd1];");
+}
+
+TEST(GlobalRaces, BytesOfOneWordMayBelongToDifferentBlocks) {
+  ExpectClean(
+      "cvt.u16.u32 %h1, %r1; cvt.u64.u32 %rd3, %r1; add.s64 %rd3, %rd1, %rd3; "
+      "st.global.u8 [%rd3], %h1;",
+      {4}, {3});
+}
+
+TEST(GlobalRaces, BarriersOrderTheThreadsOfABlock) {
+  const std::string store = "st.global.u32 [%rd2], %r1;";
+  const std::string load =
+      "xor.b32 %r8, %r1, 32; mul.wide.u32 %rd3, %r8, 4; add.s64 %rd3, %rd1, "
+      "%rd3; ld.global.u32 %r9, [%rd3];";
+  ExpectRace(store + load, {1}, {64});
+  ExpectClean(store + "bar.sync 0;" + load, {1}, {64});
+  ExpectRace(store + "bar.sync 0;" + load + store, {1}, {64});
+}
+
+TEST(GlobalRaces, WarpSynchronisationOrdersLanes) {
+  const std::string store = "st.global.u32 [%rd2], %r1;";
+  const std::string load =
+      "xor.b32 %r8, %r1, 1; mul.wide.u32 %rd3, %r8, 4; add.s64 %rd3, %rd1, "
+      "%rd3; ld.global.u32 %r9, [%rd3];";
+  ExpectRace(store + load, {1});
+  ExpectClean(store + "bar.warp.sync -1;" + load, {1});
+  ExpectRace("st.global.u32 [%rd1], %r1;", {1});
+}
+
+TEST(GlobalRaces, AFlagNeedsAFenceOfTheWriter) {
+  const std::string set = "st.volatile.global.u32 [%rd1+4], 1;";
+  const std::string wait = "ld.volatile.global.u32 %r9, [%rd1+4];";
+  ExpectClean(Pass("membar.gl;" + set, wait));
+  ExpectClean(Pass("fence.acq_rel.gpu;" + set, wait));
+  ExpectRace(Pass(set, wait));
+  ExpectRace(Pass(set + "membar.gl;", wait));
+  ExpectRace(Pass("membar.cta;" + set, wait));
+  ExpectClean(
+      Pass("st.release.gpu.global.u32 [%rd1+4], 1;", "ld.acquire.gpu.global.u32 %r9, [%rd1+4];"));
+  ExpectRace(
+      Pass("st.relaxed.gpu.global.u32 [%rd1+4], 1;", "ld.acquire.gpu.global.u32 %r9, [%rd1+4];"));
+}
+
+TEST(GlobalRaces, AnAtomicReleasesAndAcquiresAsWell) {
+  const std::string set = "atom.global.exch.b32 %r9, [%rd1+4], 1;";
+  const std::string wait = "atom.global.add.u32 %r9, [%rd1+4], 0;";
+  ExpectClean(Pass("membar.gl;" + set, wait));
+  ExpectRace(Pass(set, wait));
+  ExpectClean(Pass("atom.release.gpu.global.exch.b32 %r9, [%rd1+4], 1;", wait));
+  // One that does not return what it found learns nothing.
+  ExpectRace(Pass("membar.gl;" + set, "red.global.add.u32 [%rd1+4], 0; mov.u32 %r9, 1;"));
+  // A counter hands on what all before it released.
+  ExpectClean(
+      "@!%p1 bra END; mul.wide.u32 %rd3, %r2, 4; add.s64 %rd3, %rd1, %rd3; "
+      "st.global.u32 [%rd3+64], %r2; membar.gl; atom.global.add.u32 %r9, [%rd1], 1; "
+      "setp.ne.u32 %p3, %r9, 3; @%p3 bra END; ld.global.u32 %r10, [%rd1+64]; "
+      "ld.global.u32 %r11, [%rd1+68]; ld.global.u32 %r12, [%rd1+72]; "
+      "st.global.u32 [%rd1], 0; END:",
+      {4});
+}
+
+TEST(GlobalRaces, ABarrierHandsOnFencesAndWhatWasAcquired) {
+  const std::string body =
+      "@!%p2 bra TAKE; st.global.u32 [%rd2], %r1; membar.gl; bar.sync 0; "
+      "@%p1 st.volatile.global.u32 [%rd1+900], 1; bra END; TAKE: @!%p1 bra TOGETHER; WAIT: "
+      "ld.volatile.global.u32 %r9, [%rd1+900]; setp.eq.u32 %p3, %r9, 0; @%p3 bra WAIT; TOGETHER: ";
+  const std::string load = "ld.global.u32 %r10, [%rd2+-256]; END:";
+  ExpectClean(body + "bar.sync 0;" + load, {2}, {64});
+  ExpectRace(body + load, {2}, {64});
+}
+
+TEST(GlobalRaces, ScopesOfABlockDoNotReachOthers) {
+  ExpectClean("@%p1 atom.global.add.u32 %r9, [%rd1], 1;");
+  ExpectRace("@%p1 atom.cta.global.add.u32 %r9, [%rd1], 1;");
+  ExpectClean("atom.cta.global.add.u32 %r9, [%rd1], 1;", {1}, {64});
+}
+
+TEST(GlobalRaces, PlainAccessesBesideAtomics) {
+  ExpectRace("@%p1 atom.global.add.u32 %r9, [%rd1], 1; ld.global.u32 %r10, [%rd1];");
+  ExpectRace("@%p1 red.global.add.u32 [%rd1], 1; @!%p2 st.global.u32 [%rd1], 0;");
+  // A first guess for a compare-and-swap.
+  ExpectClean(
+      "@!%p1 bra END; ld.global.u32 %r9, [%rd1]; add.u32 %r10, %r9, 1; "
+      "atom.global.cas.b32 %r11, [%rd1], %r9, %r10; END:");
+}
+
+TEST(GlobalRaces, AreLookedForOnlyWhenAsked) {
+  const auto run = RunWords(std::string(kPlaces) + "@%p1 st.global.u32 [%rd1], %r2;", {2}, {32},
+                            256, {true, true, true, true, false});
+  EXPECT_EQ(Races(run.outcome), "");
+}
+
+}  // namespace
+}  // namespace optiml::ptx
