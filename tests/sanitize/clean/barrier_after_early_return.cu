@@ -1,5 +1,5 @@
-// Threads beyond the end leave before the barrier; those that remain wait for each other.
-// n: 200
+// Whole warps beyond the end leave before the barrier; those that remain wait for each other.
+// n: 224
 __global__ void Reverse(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;

@@ -7,6 +7,8 @@ __global__ void Count(const unsigned* in, unsigned* out, int n) {
   out[t] = 0;
   if (in[t] % 2 == 0) {
     out[t] = __syncthreads_count(in[t] % 4 == 0);  // here
+  } else {
+    out[t] = in[t];
   }
 }
 

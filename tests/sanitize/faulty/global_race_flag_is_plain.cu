@@ -10,14 +10,14 @@ __global__ void Pass(const unsigned* in, unsigned* out, int n) {
     return;
   }
   if (blockIdx.x == 0) {
-    data = in[0];
+    data = in[0];  // here
     __threadfence();
     flag = 1;  // here
   } else {
     while (atomicAdd(&flag, 0u) == 0) {  // here
     }
     __threadfence();
-    out[0] = data;
+    out[0] = data;  // here
   }
 }
 

@@ -8,7 +8,7 @@
 __global__ void Stage(const float* in, float* out, int n) {
   __shared__ alignas(16) float tile[256];
   const int t = threadIdx.x;
-  __pipeline_memcpy_async(&tile[t * 4], &in[t * 4], 16);
+  __pipeline_memcpy_async(&tile[t * 4], &in[t * 4], 16);  // here
   __pipeline_commit();
   __pipeline_wait_prior(0);  // here
   out[t] = tile[n - 1 - t];  // here

@@ -1,0 +1,20 @@
+// Some threads of a warp leave before the barrier that the others reach.
+// n: 200
+// emulator: divergent barrier
+// sanitizer: synccheck
+__global__ void Reverse(const float* in, float* out, int n) {
+  __shared__ float tile[64];
+  const int t = threadIdx.x;
+  const int i = blockIdx.x * 64 + t;
+  if (i >= n) {
+    return;
+  }
+  tile[t] = in[i];
+  __syncthreads();  // here
+  const int count = min(64, n - blockIdx.x * 64);
+  out[blockIdx.x * 64 + count - 1 - t] = tile[t];
+}
+
+extern "C" void launch(const float* in, float* out, int n) {
+  Reverse<<<4, 64>>>(in, out, n);
+}
