@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ptx/global_races.h"
+#include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 #include "ptx/scheduler.h"
 
@@ -476,6 +477,7 @@ void Acquire(Warp& warp, const Clock& clock) {
     least = std::min(least, known[v]);
   }
   block.floor[warp.index] = least;
+  SynchroniseWarp(warp);
 }
 
 void SynchroniseAsync(BlockState& block, uint32_t warps) {

@@ -258,6 +258,16 @@ TEST(Races, LanesOfOneWarpNeedAWarpBarrierWhenAsked) {
   EXPECT_FALSE(Execute(store + "bar.warp.sync -1;" + load + store, {32}, 64, kWarp).clean());
 }
 
+TEST(Races, BarriersOfSomeWarpsOrderTheirLanesToo) {
+  constexpr Checks kWarp{false, true, true, true};
+  const std::string which = "shr.u32 %r24, %r4, 6; add.u32 %r24, %r24, 1;";
+  const std::string store = "st.shared.u32 [%r20], %r1;";
+  const std::string load = "xor.b32 %r21, %r20, 4; ld.shared.u32 %r9, [%r21];";
+  ExpectClean(which + store + "bar.sync %r24, 64;" + load, {128}, kWarp);
+  EXPECT_EQ(First(Execute(which + "bar.sync %r24, 64;" + store + load, {128}, 128, kWarp)).kind,
+            "race");
+}
+
 TEST(Races, BytesOfOneWordMayBelongToDifferentThreads) {
   ExpectClean(
       "mov.u32 %r22, s; add.u32 %r22, %r22, %r4; cvt.u16.u32 %h1, %r4; st.shared.u8 [%r22], %h1;");

@@ -390,6 +390,7 @@ void Synchronise(BlockState& block, uint32_t warps, bool all) {
       }
     }
     block.floor[w] = least;
+    block.warps[w].warp_floor = shadow.stamp;
   }
 }
 
