@@ -104,6 +104,46 @@ TEST(Optimize, InterruptedRunCanBeResumed) {
   EXPECT_TRUE(line.Exists(std::string(kRun) + "/best.cu"));
 }
 
+// A session that is interrupted after the root.
+Result<RunRecord> Interrupted(const SessionParts& parts, const RunRecord& record) {
+  if (record.nodes.empty()) {
+    OPTIML_TRY(parts.store->AppendNode(sample::UnfinishedRun().nodes[0]));
+  }
+  OPTIML_TRY(parts.store->SetState(RunState::kInterrupted, ""));
+  return Error(ErrorCode::kInterrupted, "interrupted");
+}
+
+TEST(Optimize, CandidatesGivenAtAResumeCountForTheNextOneToo) {
+  CommandLine line;
+  line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                          const RunRecord& record) { return Interrupted(parts, record); };
+  EXPECT_EQ(line.Run({"optimize", "copy", "--candidates", "9"}), kExitInterrupted);
+  EXPECT_EQ(line.Run({"resume", "last", "--candidates", "30"}), kExitInterrupted);
+  EXPECT_EQ(line.Run({"resume", "last"}), kExitInterrupted);
+  ASSERT_EQ(line.tools.session_options.size(), 3u);
+  EXPECT_EQ(line.tools.session_options[1].budget.candidates, 30);
+  EXPECT_EQ(line.tools.session_options[2].budget.candidates, 30);
+}
+
+TEST(Optimize, ARunOfATaskFileOfAnotherNameIsResumed) {
+  CommandLine line;
+  std::string toml = line.Read("copy/task.toml");
+  toml.replace(toml.find("checked = [ { n = 33"), 20, "checked = [ { n = 34");
+  for (const char* folder : {"copy", "only"}) {  // beside a task.toml, and without one
+    line.Write(std::string(folder) + "/kernel.cu", line.Read("copy/kernel.cu"));
+    line.Write(std::string(folder) + "/small.toml", toml);
+    line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                            const RunRecord& record) { return Interrupted(parts, record); };
+    const std::string run = std::string("run-") + folder;
+    EXPECT_EQ(line.Run({"optimize", std::string(folder) + "/small.toml", "-o", run}),
+              kExitInterrupted);
+    line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                            const RunRecord& record) { return CommandLine::Finish(parts, record); };
+    EXPECT_EQ(line.Run({"resume", run}), kExitDone) << line.err.str();
+    EXPECT_THAT(line.Read(run + "/report.md"), HasSubstr(std::string(folder) + "/small.toml"));
+  }
+}
+
 TEST(Optimize, FailureBeforeTheFirstKernelLeavesNothing) {
   CommandLine line;
   line.tools.session = [](const SessionParts&, const SessionOptions&,

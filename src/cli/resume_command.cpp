@@ -5,6 +5,7 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/option_checks.h"
 #include "cli/run_driver.h"
 #include "cli/run_folder.h"
 
@@ -25,15 +26,15 @@ class ResumeCommand : public Command {
     app.add_option("--candidates", candidates_,
                    "candidates to evaluate in all (default: as the run began)")
         ->type_name("N")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(WholeNumbers(0, 1'000'000))
         ->group("Search");
     app.add_option("--time", seconds_, "seconds after which this part ends; 0 is no limit")
         ->type_name("SECONDS")
-        ->check(CLI::Range(int64_t{0}, kMostSeconds))
+        ->check(WholeNumbers(int64_t{0}, kMostSeconds))
         ->group("Search");
     app.add_option("--threads", threads_, "host threads that may be used; 0 is all cores")
         ->type_name("N")
-        ->check(CLI::Range(0, 1024))
+        ->check(WholeNumbers(0, 1024))
         ->group("Device");
     AddOutputFlags(app, output_);
   }
@@ -67,6 +68,11 @@ class ResumeCommand : public Command {
                                task.path));
     }
     OPTIML_TRY(CheckSameMachine(record, bench));
+    // How long the whole run may be is the run's; how long this part may be is not.
+    if (candidates_) {
+      record.options["candidates"] = std::to_string(*candidates_);
+      OPTIML_TRY(store->SaveOptions(record.options));
+    }
     RunJob job;
     job.folder = folder;
     job.bench = &bench;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "base/file_system.h"
+#include "cli/option_checks.h"
 #include "cli/progress_view.h"
 #include "cli/run_folder.h"
 #include "cli/summary.h"
@@ -23,12 +26,12 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
   std::string group = "Search";
   app.add_option("--candidates", flags.options.budget.candidates, "candidates to evaluate")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(WholeNumbers(0, 1'000'000))
       ->capture_default_str()
       ->group(group);
   app.add_option("--time", flags.seconds, "seconds after which the search ends; 0 is no limit")
       ->type_name("SECONDS")
-      ->check(CLI::Range(int64_t{0}, kMostSeconds))
+      ->check(WholeNumbers(int64_t{0}, kMostSeconds))
       ->capture_default_str()
       ->group(group);
   app.add_option("--search", search.strategy, "how to search")
@@ -37,6 +40,7 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
       ->group(group);
   app.add_option("--seed", search.seed, "the same seed gives the same run")
       ->type_name("N")
+      ->check(WholeNumbers(uint64_t{0}))
       ->capture_default_str()
       ->group(group);
   app.add_flag("--judge,!--no-judge", flags.options.judge,
@@ -50,7 +54,7 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
   const auto number = [&](const char* name, double& value, const char* description) {
     app.add_option(name, value, description)
         ->type_name("X")
-        ->check(CLI::NonNegativeNumber)
+        ->check(NumbersFrom(0))
         ->capture_default_str()
         ->group(group);
   };
@@ -64,23 +68,24 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
   number("--prior-noise", search.prior_noise, "noise on the order of edits; 0 is none");
   app.add_option("--max-depth", search.max_depth, "longest chain of edits")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumbers(1))
       ->capture_default_str()
       ->group(group);
   VerifierOptions& verifier = flags.options.verifier;
   app.add_option("--check-seeds", verifier.seeds, "input seeds for each checked shape and fill")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumbers(1))
       ->capture_default_str()
       ->group(group);
   app.add_option("--first-check-seed", verifier.first_seed, "the first of these seeds")
       ->type_name("N")
+      ->check(WholeNumbers(uint64_t{0}))
       ->capture_default_str()
       ->group(group);
   app.add_option("--step-limit", verifier.step_limit_per_case,
                  "thread instructions of one check before it counts as hanging")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumbers(uint64_t{1}))
       ->capture_default_str()
       ->group(group);
 }
@@ -123,6 +128,9 @@ Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_
   const fs::path toml = given.extension() == ".toml" ? given : given / "task.toml";
   if (std::error_code ignored; fs::is_regular_file(toml, ignored)) {
     OPTIML_ASSIGN(record.task.task_toml, ReadFile(toml));
+    if (toml.filename() != "task.toml") {
+      record.task.folder = fs::absolute(toml, ignored).lexically_normal().string();
+    }
   }
   if (record.task.task_toml.empty()) {
     record.task.source_path = given.string();
@@ -153,6 +161,19 @@ Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_
   return record;
 }
 
+namespace {
+
+Result<RunRecord> RunWithinMemory(const SessionParts& parts, const RunJob& job, const CliEnv& env,
+                                  Toolbox& tools) {
+  try {
+    return tools.RunSession(parts, job.options, job.record);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(env);
+  }
+}
+
+}  // namespace
+
 Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   ProgressView view(env, job.output.quiet);
   SessionParts parts;
@@ -164,7 +185,7 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   parts.store = job.store;
   parts.stop = env.stop;
   parts.observer = [&](const Progress& progress) { view.Show(progress); };
-  auto outcome = tools.RunSession(parts, job.options, job.record);
+  auto outcome = RunWithinMemory(parts, job, env, tools);
   view.Clear();
   const bool interrupted = !outcome && outcome.error().code() == ErrorCode::kInterrupted;
   if (!outcome && !interrupted) {

@@ -180,6 +180,9 @@ class MemoryStore : public RunStore {
   Result<void> SaveResult(const RunResult& result) override {
     return Write([&] { record.result = result; });
   }
+  Result<void> SaveOptions(const std::map<std::string, std::string>& options) override {
+    return Write([&] { record.options = options; });
+  }
   Result<void> SetState(RunState state, const std::string& failure) override {
     return Write([&] {
       record.state = state;

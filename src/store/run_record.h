@@ -23,7 +23,7 @@ struct TaskSnapshot {
   std::string name;
   std::string intent;
   std::string hash;    // KernelTask::hash, hexadecimal
-  std::string folder;  // where it was
+  std::string folder;  // where it was; the file itself when it is no task.toml
   std::string entry;
   std::string source_path;
   std::string source;                       // the root's text

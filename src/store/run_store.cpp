@@ -241,6 +241,26 @@ class SqliteRunStore : public RunStore {
     return transaction.Commit();
   }
 
+  Result<void> SaveOptions(const std::map<std::string, std::string>& options) override {
+    OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+    // As it stands, but for the options: a row's checksum is over all of its columns.
+    OPTIML_ASSIGN(std::vector<Row> runs,
+                  database_.SelectRows(
+                      "run", {"id", "task", "environment", "options", "source", "task_toml"}));
+    if (runs.size() != 1) {
+      return database_.Damaged(fmt::format("{} headers instead of one", runs.size()));
+    }
+    Row& run = runs.front();
+    OPTIML_TRY(database_.Execute("DELETE FROM run"));
+    OPTIML_TRY(database_.InsertRow("run", {{"id", run[0]},
+                                           {"task", run[1]},
+                                           {"environment", run[2]},
+                                           {"options", FormatOptionMap(options)},
+                                           {"source", run[4]},
+                                           {"task_toml", run[5]}}));
+    return transaction.Commit();
+  }
+
   Result<void> SetState(RunState state, const std::string& failure) override {
     OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
     OPTIML_TRY(WriteState(database_, state, failure));

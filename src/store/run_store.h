@@ -7,6 +7,7 @@
 // gives an Error that names it; nothing is repaired silently. Threads: one at a time.
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class RunStore {
   virtual Result<void> AppendExpansion(const ExpansionRecord& expansion) = 0;
   virtual Result<void> AppendNode(const NodeRecord& node) = 0;
   virtual Result<void> SaveResult(const RunResult& result) = 0;
+  // Replaces the options that the run began with.
+  virtual Result<void> SaveOptions(const std::map<std::string, std::string>& options) = 0;
   virtual Result<void> SetState(RunState state, const std::string& failure) = 0;
 };
 

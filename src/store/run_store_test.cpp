@@ -335,5 +335,29 @@ TEST_F(RunStoreTest, KillLosesNothingCommitted) {
   }
 }
 
+TEST_F(RunStoreTest, OptionsAreReplacedAndNothingElse) {
+  const RunRecord record = SampleRecord();
+  auto store = MustCreate(record);
+  Fill(*store, record);
+  RunRecord expected = *store->Load();
+  expected.options["candidates"] = "77";
+  expected.options.erase("time");
+  ASSERT_TRUE(store->SaveOptions(expected.options));
+  EXPECT_EQ(DumpRecord(*store->Load()), DumpRecord(expected));
+  store.reset();
+  EXPECT_EQ(DumpRecord(*MustOpen(true)->Load()), DumpRecord(expected));
+}
+
+TEST_F(RunStoreTest, StepTimesKeepEveryDigit) {
+  RunRecord record = SampleRecord();
+  record.result->chain[0].time_s = 1.0000001e-6;
+  const std::string before = DumpRecord(record);
+  record.result->chain[0].time_s = 1.0000002e-6;
+  EXPECT_NE(DumpRecord(record), before);
+  auto store = MustCreate(record);
+  Fill(*store, record);
+  EXPECT_EQ(store->Load()->result->chain[0].time_s, 1.0000002e-6);
+}
+
 }  // namespace
 }  // namespace optiml

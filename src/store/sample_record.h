@@ -3,6 +3,8 @@
 
 // A small RunRecord with every field set, for tests of the store and of what reads it.
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/evaluation.h"
@@ -169,8 +171,8 @@ inline std::string DumpRecord(const RunRecord& record) {
     text += "\nresult " + FormatResult(*record.result) + record.result->best_source;
     for (const ChainStep& step : record.result->chain) {
       text += "\nstep " + EditMarkName(step.mark) + FormatEdit(step.edit) +
-              (step.time_s ? std::to_string(*step.time_s) : "-") +
-              (step.time_without_s ? std::to_string(*step.time_without_s) : "-") + step.note +
+              (step.time_s ? fmt::format("{}|", *step.time_s) : "-") +
+              (step.time_without_s ? fmt::format("{}|", *step.time_without_s) : "-") + step.note +
               step.source + (step.profile ? FormatProfile(*step.profile) : "-");
     }
   }
