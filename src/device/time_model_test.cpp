@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "device/counter_metrics.h"
+
 namespace optiml {
 namespace {
 
@@ -53,6 +55,21 @@ TEST_F(TimeModel, AStreamingMapOfSingleElementsIsWithinTheStatedErrorOfItsMeasur
   EXPECT_LT(times.total, kMeasured * device_.prediction_error_factor);
   EXPECT_GE(times.total, times.dram);
   EXPECT_GE(times.total, times.latency);
+}
+
+TEST_F(TimeModel, IssueIsOfInstructionsAloneAndBlockStartsStandBesideIt) {
+  const LaunchWork work = Map(uint64_t{1} << 26);
+  const LaunchTimes times = PredictLaunch(work, device_);
+  LaunchWork fewer = work;
+  fewer.blocks = work.blocks / 4;
+  fewer.block.threads = 1024;
+  EXPECT_NEAR(PredictLaunch(fewer, device_).issue, times.issue, 0.01 * times.issue);
+  EXPECT_GT(times.block_start, 2 * PredictLaunch(fewer, device_).block_start);
+  const PlanWork plan = {{work, 0}};
+  const Profile profile = ProfileOf(plan, PredictPlan(plan, device_), device_);
+  // 8 warp instructions of 32 lanes on four schedulers of each multiprocessor.
+  EXPECT_LT(*profile.Get(metric::kIssueUtilisation), 0.25);
+  EXPECT_LT(*profile.Get(metric::kSmUtilisation), 0.25);
 }
 
 TEST_F(TimeModel, FewBlocksAreBoundByLatency) {

@@ -10,10 +10,11 @@
 namespace optiml {
 namespace {
 
-// A resource counts as the limit from here on. Streaming kernels reach 0.87 of the pin bandwidth
-// and stop getting faster; below 0.6 there has always been something else to repair first (NVIDIA's
-// profiling guide uses the same 0.6).
+// A resource counts as the limit from this share of what can be reached on; below 0.6 there has
+// always been something else to repair first (NVIDIA's profiling guide uses the same 0.6).
 constexpr double kNearLimit = 0.6;
+// Streaming kernels reach this share of the pin bandwidth and stop getting faster.
+constexpr double kReachableDram = 0.87;
 // Half of the time in launches: no change inside a kernel can matter as much as one launch less.
 constexpr double kLaunchBound = 0.5;
 // Atomics overlap with everything else, so they bound when they alone need this share.
@@ -140,6 +141,27 @@ void SayAboutSpills(const std::vector<KernelResources>& resources, Evidence& evi
   }
 }
 
+struct Limit {
+  const char* name;
+  const char* id;  // the metric to quote; empty: none
+  const char* what;
+  Bound bound;
+  double reachable = 1;  // share of the peak
+};
+constexpr Limit kLimits[] = {
+    {"dram", metric::kDramUtilisation, "device memory", Bound::kMemory, kReachableDram},
+    {"l2", metric::kL2Utilisation, "L2", Bound::kMemory},
+    {"load_store", metric::kL1Utilisation, "the load-store path", Bound::kMemory},
+    {"issue", metric::kIssueUtilisation, "instruction issue", Bound::kCompute},
+    {"fp32", "", "the fp32 pipe", Bound::kCompute},
+    {"sm", metric::kSmUtilisation, "a pipe of the multiprocessors", Bound::kCompute},
+};
+
+// How near the resource is to what can be reached of it, 0 to 1.
+double Nearness(const std::map<std::string, double>& fractions, const Limit& limit) {
+  return std::min(1.0, At(fractions, limit.name) / limit.reachable);
+}
+
 // The latency side of the table: nothing is near its limit.
 void DiagnoseLatency(const Profile& profile, Evidence& evidence, Diagnosis& diagnosis) {
   const auto waves = profile.Get(metric::kWaves);
@@ -173,21 +195,6 @@ void DiagnoseLatency(const Profile& profile, Evidence& evidence, Diagnosis& diag
   }
 }
 
-struct Limit {
-  const char* name;
-  const char* id;  // the metric to quote; empty: none
-  const char* what;
-  Bound bound;
-};
-constexpr Limit kLimits[] = {
-    {"dram", metric::kDramUtilisation, "device memory", Bound::kMemory},
-    {"l2", metric::kL2Utilisation, "L2", Bound::kMemory},
-    {"load_store", metric::kL1Utilisation, "the load-store path", Bound::kMemory},
-    {"issue", metric::kIssueUtilisation, "instruction issue", Bound::kCompute},
-    {"fp32", "", "the fp32 pipe", Bound::kCompute},
-    {"sm", metric::kSmUtilisation, "a pipe of the multiprocessors", Bound::kCompute},
-};
-
 }  // namespace
 
 Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInfo& device,
@@ -216,7 +223,7 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   const Limit* nearest = nullptr;
   double best = 0;
   for (const Limit& limit : kLimits) {
-    const double fraction = At(fractions, limit.name);
+    const double fraction = Nearness(fractions, limit);
     if (fraction > best + 1e-9) {
       nearest = &limit;
       best = fraction;
@@ -226,7 +233,7 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   for (const Limit& limit : kLimits) {
     if (nearest != nullptr && limit.bound != nearest->bound &&
         std::string_view(limit.name) != "sm") {
-      second = std::max(second, At(fractions, limit.name));
+      second = std::max(second, Nearness(fractions, limit));
     }
   }
 
@@ -242,7 +249,9 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   }
   if (nearest != nullptr && best >= kNearLimit) {
     diagnosis.bound = nearest->bound;
-    evidence.Say(fmt::format("{} is at {:.2f} of its limit", nearest->what, best));
+    evidence.Say(
+        fmt::format("{} is at {:.2f} of {}", nearest->what, best,
+                    nearest->reachable < 1 ? "what streaming kernels reach" : "its limit"));
     if (*nearest->id != '\0') {
       evidence.Quote(nearest->id, "share of the peak");
     }

@@ -45,6 +45,18 @@ TEST_F(DiagnoseTest, ComputesTheMemoryFractionFromBytesWhenThereIsNoUtilisation)
   EXPECT_GT(diagnosis.confidence_ratio, 0.9);
 }
 
+TEST_F(DiagnoseTest, DeviceMemoryIsNearWhatStreamingKernelsReach) {
+  Put(metric::kDramUtilisation, 0.55);  // 0.63 of 0.87
+  Put(metric::kL2Utilisation, 0.55);
+  const Diagnosis diagnosis = Result();
+  EXPECT_EQ(diagnosis.bound, Bound::kMemory);
+  EXPECT_THAT(diagnosis.evidence,
+              Contains(HasSubstr("device memory is at 0.63 of what streaming kernels reach")));
+  EXPECT_DOUBLE_EQ(diagnosis.speed_of_light.at("dram"), 0.55);
+  Put(metric::kDramUtilisation, 0.5);
+  EXPECT_EQ(Result().bound, Bound::kLatency);
+}
+
 TEST_F(DiagnoseTest, NamesUncoalescedAccesses) {
   Put(metric::kL2Utilisation, 0.9);
   Put(metric::kDramUtilisation, 0.2);
