@@ -37,6 +37,10 @@ struct DeviceInfo {
   std::string architecture;  // "sm_90"
   int multiprocessors = 0;
   uint64_t shared_bytes_per_block_limit = 0;  // opt-in limit
+  // Of one multiprocessor; 0: not known.
+  int threads_per_multiprocessor = 0;
+  uint64_t registers_per_multiprocessor = 0;
+  uint64_t shared_bytes_per_multiprocessor = 0;
   uint64_t l2_bytes = 0;
   double dram_bytes_per_s = 0;  // pin bandwidth
   double fp32_flops_per_s = 0;  // with FMA as two

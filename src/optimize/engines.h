@@ -37,6 +37,9 @@ struct Engines {
 Result<RunRecord> RunSessionWith(const SessionParts& parts, const Engines& engines, Device& device,
                                  const SessionOptions& options, const RunRecord& record);
 
+// What the rewrites need to know of the device; what it does not say stays the default.
+rewrite::TargetLimits LimitsOf(const DeviceInfo& info);
+
 // How candidates of a run with these options are scored.
 ScoreOptions ScoreOptionsOf(const SessionOptions& options);
 

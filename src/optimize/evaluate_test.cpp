@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "device/emulator_device.h"
+#include "optimize/engines.h"
 #include "optimize/scripted_run.h"
 
 namespace optiml {
@@ -151,6 +153,19 @@ TEST_F(EvaluatorTest, ADeviceWithoutATimeIsBroken) {
   const auto outcome = evaluator_->Evaluate(*catalogue_, chain, VariantId(1));
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message(), HasSubstr("gave the time 0 s for n=8"));
+}
+
+TEST(Limits, OfTheRewritesAreTheDevices) {
+  const auto device = MakeEmulatorDevice({.model = "rtx4090"});
+  ASSERT_TRUE(device);
+  const DeviceDescription description = *LoadDeviceDescription("rtx4090");
+  const rewrite::TargetLimits limits = LimitsOf((*device)->Info());
+  EXPECT_EQ(limits.multiprocessors, description.multiprocessors);
+  EXPECT_EQ(limits.threads_per_multiprocessor, 32 * description.warps_per_multiprocessor);
+  EXPECT_EQ(limits.registers_per_multiprocessor, description.registers_per_multiprocessor);
+  EXPECT_EQ(limits.shared_bytes_per_multiprocessor, description.shared_bytes_per_multiprocessor);
+  EXPECT_NE(limits.threads_per_multiprocessor, rewrite::TargetLimits().threads_per_multiprocessor);
+  EXPECT_EQ(LimitsOf(DeviceInfo()).multiprocessors, rewrite::TargetLimits().multiprocessors);
 }
 
 }  // namespace

@@ -21,13 +21,6 @@ Result<std::shared_ptr<const ast::SourceUnit>> ParseRoot(const KernelTask& task,
   return std::make_shared<const ast::SourceUnit>(std::get<ast::SourceUnit>(std::move(parsed)));
 }
 
-rewrite::TargetLimits LimitsOf(const DeviceInfo& info) {
-  rewrite::TargetLimits limits;
-  limits.multiprocessors = info.multiprocessors;
-  limits.shared_bytes_per_block = info.shared_bytes_per_block_limit;
-  return limits;
-}
-
 Result<DeliveredReport> DeliverFromFile(const std::string& source,
                                         const PreparedCandidate& candidate, const KernelTask& task,
                                         Verifier& verifier, const DeviceInfo& info) {
@@ -41,6 +34,20 @@ Result<DeliveredReport> DeliverFromFile(const std::string& source,
 }
 
 }  // namespace
+
+rewrite::TargetLimits LimitsOf(const DeviceInfo& info) {
+  rewrite::TargetLimits limits;
+  const auto take = [](const auto& known, auto& into) {
+    if (known > 0) {
+      into = known;
+    }
+  };
+  take(info.multiprocessors, limits.multiprocessors);
+  take(info.threads_per_multiprocessor, limits.threads_per_multiprocessor);
+  take(info.registers_per_multiprocessor, limits.registers_per_multiprocessor);
+  take(info.shared_bytes_per_multiprocessor, limits.shared_bytes_per_multiprocessor);
+  return limits;
+}
 
 Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
                              const RunRecord& record) {

@@ -27,8 +27,10 @@ namespace optiml::rewrite {
 // What the rewrites need to know of the machine; limits of one block and one multiprocessor.
 struct TargetLimits {
   int multiprocessors = 132;
-  uint64_t shared_bytes_per_block = 227 * 1024;  // opt-in limit
-  uint64_t shared_bytes_default = 48 * 1024;     // without an attribute
+  int threads_per_multiprocessor = 2048;
+  uint64_t registers_per_multiprocessor = 64 * 1024;
+  uint64_t shared_bytes_per_multiprocessor = 228 * 1024;
+  uint64_t shared_bytes_default = 48 * 1024;  // of a block without an attribute
   int registers_per_thread = 255;
   int threads_per_block = 1024;
   bool allows_reassociation =

@@ -10,8 +10,8 @@
 namespace optiml::rewrite {
 namespace {
 
-constexpr int64_t kThreadsOfAMultiprocessor = 2048;
-constexpr int64_t kSharedBytesOfAMultiprocessor = 200 * 1024;  // some is left to the L1 cache
+// Of a multiprocessor's shared memory; the rest is left to the L1 cache.
+constexpr double kSharedShare = 0.875;
 
 }  // namespace
 
@@ -97,8 +97,10 @@ EmittedKernel EmitScatter(const KernelFacts& facts, const Schedule& schedule) {
   emitted.kernels = out.text();
 
   CodeWriter host;
-  const int64_t by_threads = kThreadsOfAMultiprocessor / loop.threads;
-  const int64_t by_shared = kSharedBytesOfAMultiprocessor / (bins * replicas * ScalarBytes(type));
+  const int64_t by_threads = facts.limits.threads_per_multiprocessor / loop.threads;
+  const auto shared_bytes = static_cast<int64_t>(
+      kSharedShare * static_cast<double>(facts.limits.shared_bytes_per_multiprocessor));
+  const int64_t by_shared = shared_bytes / (bins * replicas * ScalarBytes(type));
   const int64_t blocks = std::max<int64_t>(1, std::min(by_threads, by_shared));
   OpenLauncher(facts,
                fmt::format("Launches {} with at most {} blocks for each of {} multiprocessors.",

@@ -9,9 +9,6 @@
 namespace optiml::rewrite {
 namespace {
 
-constexpr int64_t kThreadsOfAMultiprocessor = 2048;
-constexpr int64_t kRegistersOfAMultiprocessor = 65536;
-
 int64_t ThreadsOf(const KernelFacts& facts, const Schedule& schedule) {
   if (schedule.Has("row_fold")) {
     return std::max<int64_t>(schedule.Get("row_fold", "threads", 256), 256);
@@ -46,9 +43,9 @@ Transformation MakeLaunchBounds() {
       return reason;
     }
     const int64_t threads = ThreadsOf(facts, schedule);
-    if (threads * blocks > kThreadsOfAMultiprocessor) {
-      return fmt::format("{} blocks of {} threads are more than a multiprocessor holds", blocks,
-                         threads);
+    if (threads * blocks > facts.limits.threads_per_multiprocessor) {
+      return fmt::format("{} blocks of {} threads are more than the {} of a multiprocessor", blocks,
+                         threads, facts.limits.threads_per_multiprocessor);
     }
     int64_t needed = 24;
     if (schedule.Has("tile_shared")) {
@@ -57,7 +54,8 @@ Transformation MakeLaunchBounds() {
     } else if (schedule.Has("keep_row")) {
       needed = schedule.Get("keep_row", "items", 1) * schedule.Get("vector_width", "width", 1) + 24;
     }
-    const int64_t registers = kRegistersOfAMultiprocessor / (threads * blocks);
+    const int64_t registers =
+        static_cast<int64_t>(facts.limits.registers_per_multiprocessor) / (threads * blocks);
     if (registers < needed) {
       return fmt::format("it leaves {} registers a thread, about {} are needed", registers, needed);
     }

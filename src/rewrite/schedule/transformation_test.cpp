@@ -391,5 +391,36 @@ TEST(Transformations, HaveDistinctNamesAndClaims) {
   }
 }
 
+TEST(LaunchBounds, KeepsToTheDevicesMultiprocessor) {
+  const std::vector<Edit> chain = {MakeEdit("row_fold", {{"threads", 256}}),
+                                   MakeEdit("launch_bounds", {{"blocks", 8}})};
+  EXPECT_EQ(Reason(Softmax(), chain), "");
+  TargetLimits small;
+  small.threads_per_multiprocessor = 1536;
+  EXPECT_THAT(Reason(Softmax(), chain, small),
+              HasSubstr("8 blocks of 256 threads are more than the 1536 of a multiprocessor"));
+  TargetLimits narrow;
+  narrow.registers_per_multiprocessor = 32 * 1024;
+  EXPECT_THAT(Reason(Softmax(), chain, narrow), HasSubstr("it leaves 16 registers a thread"));
+}
+
+TEST(Privatise, LaunchesWhatTheDevicesMultiprocessorHolds) {
+  const std::vector<Edit> chain = {MakeEdit("privatise", {{"replicas", 8}})};
+  TargetLimits limits;
+  const auto blocks_of = [&] {
+    const std::string text = Make(Histogram(), limits).Apply(chain);
+    const std::string head = "with at most ";
+    const size_t at = text.find(head);
+    return at == std::string::npos ? -1 : std::stoi(text.substr(at + head.size()));
+  };
+  const int blocks = blocks_of();
+  EXPECT_GT(blocks, 1);
+  limits.shared_bytes_per_multiprocessor /= 4;
+  EXPECT_LT(blocks_of(), blocks);
+  limits = {};
+  limits.threads_per_multiprocessor = 256;
+  EXPECT_EQ(blocks_of(), 1);
+}
+
 }  // namespace
 }  // namespace optiml::rewrite::testing
