@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/emulation_view.h"
+#include "cli/option_checks.h"
 #include "cli/ptx_target.h"
 #include "cli/stages.h"
 #include "optimize/evaluate.h"
@@ -62,29 +63,34 @@ class EmulateCommand : public Command {
     const std::string launch = "Launch (.ptx only)";
     app.add_option("--grid", ptx_.grid, "blocks: x, or x,y, or x,y,z")
         ->type_name("X,Y,Z")
+        ->check(WholeNumbers(uint32_t{1}))
         ->delimiter(',')
         ->expected(1, 3)
         ->group(launch);
     app.add_option("--block", ptx_.block, "threads of a block: x, or x,y, or x,y,z")
         ->type_name("X,Y,Z")
+        ->check(WholeNumbers(uint32_t{1}))
         ->delimiter(',')
         ->expected(1, 3)
         ->group(launch);
     app.add_option("--dynamic-shared", ptx_.dynamic_shared_bytes, "dynamic shared memory")
         ->type_name("BYTES")
+        ->check(WholeNumbers(uint64_t{0}))
         ->capture_default_str()
         ->group(launch);
     app.add_option("--seed", ptx_.seed, "seed of the inputs")
         ->type_name("N")
+        ->check(WholeNumbers(uint64_t{0}))
         ->capture_default_str()
         ->group("Checks");
     app.add_option("--step-limit", step_limit_, "thread instructions after which a run is ended")
         ->type_name("N")
-        ->check(CLI::PositiveNumber)
+        ->check(WholeNumbers(uint64_t{1}))
         ->capture_default_str()
         ->group("Checks");
     app.add_option("--lines", view_.lines, "source lines shown for each launch")
         ->type_name("N")
+        ->check(WholeNumbers(0))
         ->capture_default_str()
         ->group("Output");
     app.add_flag("--json", json_, "print the result as JSON")->group("Output");
@@ -136,6 +142,7 @@ class EmulateCommand : public Command {
   Result<int> TraceAndShow(RunRequest& request, CliEnv& env, Toolbox& tools) {
     DeviceChoice choice;
     choice.description = task_.description;
+    choice.stop = env.stop;
     OPTIML_ASSIGN(const auto emulator, tools.MakeEmulator(choice));
     request.checks = CheckLevel::kFull;
     request.step_limit = step_limit_;

@@ -45,6 +45,15 @@ TEST(Emulate, RunsAPtxFileAndShowsItsCounters) {
   EXPECT_THAT(cli.out.str(), HasSubstr("checks: nothing found"));
 }
 
+TEST(Emulate, InterruptedEndsWithItsOwnStatus) {
+  CommandLine cli;
+  cli.Write("scale.ptx", ScalePtx(false));
+  cli.stop = true;
+  EXPECT_EQ(cli.Run(ScaleArguments()), kExitInterrupted);
+  EXPECT_EQ(cli.err.str(), "optiml: interrupted\n");
+  EXPECT_EQ(cli.out.str(), "");
+}
+
 TEST(Emulate, NamesEveryCheckThatFired) {
   CommandLine cli;
   cli.Write("scale.ptx", ScalePtx(true));

@@ -4,6 +4,7 @@
 // Toolbox: how the commands get at the parts that compile, execute, verify and search. wiring.cpp
 // makes the real one; tests hand in their own.
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct DeviceChoice {
   std::string kind = "emulator";
   std::string description = "h200";  // a built-in name or an absolute path
   int threads = 1;
+  const std::atomic<bool>* stop = nullptr;  // set when the user wants the end
 };
 
 class Toolbox {

@@ -68,6 +68,7 @@ class RealToolbox : public Toolbox {
     EmulatorOptions options;
     options.model = choice.description;
     options.threads = choice.threads;
+    options.stop = choice.stop;
     return MakeEmulatorDevice(std::move(options));
   }
 
@@ -75,6 +76,7 @@ class RealToolbox : public Toolbox {
     EmulatorOptions options;
     options.model = choice.description;
     options.threads = choice.threads;
+    options.stop = choice.stop;
     return EmulatorDevice::Make(std::move(options));
   }
 

@@ -136,6 +136,13 @@ uint64_t BytesMoved(const LaunchStep& step) {
   return 0;
 }
 
+Result<void> CheckStop(const EmulatorOptions& options) {
+  if (options.stop != nullptr && options.stop->load()) {
+    return Error(ErrorCode::kInterrupted, "interrupted");
+  }
+  return {};
+}
+
 void SetChecks(bool on, ptx::LaunchRequest& request) {
   request.checks.initialisation = on;
   request.checks.shared_races = on;
@@ -152,6 +159,9 @@ EmulatorDevice::EmulatorDevice(EmulatorOptions options, DeviceDescription descri
   info_.architecture = description_.architecture;
   info_.multiprocessors = description_.multiprocessors;
   info_.shared_bytes_per_block_limit = description_.shared_bytes_per_block_limit;
+  info_.threads_per_multiprocessor = 32 * description_.warps_per_multiprocessor;
+  info_.registers_per_multiprocessor = description_.registers_per_multiprocessor;
+  info_.shared_bytes_per_multiprocessor = description_.shared_bytes_per_multiprocessor;
   info_.l2_bytes = description_.l2_bytes;
   info_.dram_bytes_per_s = description_.dram_bytes_per_s;
   info_.fp32_flops_per_s = description_.Fp32FlopsPerSecond();
@@ -239,6 +249,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
     }
     each.before(prepared);
     prepared.request.step_limit = execution.steps_left;
+    prepared.request.stop = options_.stop;
     const uint64_t blocks = launch->grid.Count();
     if (order == BlockOrder::kLastToFirst && blocks <= kMaxReordered) {
       for (uint64_t block = blocks; block > 0; --block) {
@@ -246,6 +257,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
       }
     }
     ptx::LaunchOutcome outcome = ptx::Launch(prepared.request, state.memory.memory());
+    OPTIML_TRY(CheckStop(options_));
     execution.end = EndOf(outcome, *launch);
     work += outcome.counters.thread_instructions;
     execution.steps_left -= std::min(execution.steps_left, outcome.counters.thread_instructions);
@@ -320,9 +332,10 @@ Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request,
       end = LimitReached(*launch);
       break;
     }
-    OPTIML_ASSIGN(const PreparedLaunch prepared,
+    OPTIML_ASSIGN(PreparedLaunch prepared,
                   PrepareLaunch(*launch, *request.artifact, *state->module, state->memory,
                                 state->limits, description_));
+    prepared.request.stop = options_.stop;
     if (!prepared.refusal.empty()) {
       end = {prepared.refusal_status, prepared.refusal};
       break;
@@ -335,6 +348,7 @@ Result<CountOutcome> EmulatorDevice::CountPlan(const RunRequest& request,
     limits.full_run_limit = options_.full_run_limit;
     limits.step_limit = request.step_limit;
     CountedLaunch counted = CountLaunch(prepared, limits, description_, state->memory);
+    OPTIML_TRY(CheckStop(options_));
     sampled = sampled || counted.sampled;
     if (counted.status != RunStatus::kCompleted) {
       end = {counted.status, fmt::format("{}, launched at line {}: {}", launch->kernel,

@@ -11,6 +11,7 @@
 //
 // Thread safe: calls may be made concurrently (Capabilities::concurrent_calls).
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,10 @@ struct EmulatorOptions {
   uint64_t sample_budget = 24'000'000;
   // Thread instructions up to which a launch that must not be sampled is executed by Time().
   uint64_t full_run_limit = 2'000'000'000;
+
+  // Set when the user wants the end: what runs then, and what is asked for later, is an Error
+  // (kInterrupted). Borrowed; may be null.
+  const std::atomic<bool>* stop = nullptr;
 
   // Performance.
   int threads = 1;  // host threads of one launch of Run(); Time() uses one, so that it repeats

@@ -173,6 +173,30 @@ TEST_F(EmulatorDevice, StopsAtTheStepLimit) {
   EXPECT_THAT(run->reason, HasSubstr("launched at line 100"));
 }
 
+TEST_F(EmulatorDevice, EndsInTheMiddleOfALaunchWhenItIsAskedTo) {
+  std::atomic<bool> stop{false};
+  EmulatorOptions options;
+  options.stop = &stop;
+  options.threads = 2;
+  auto made = optiml::EmulatorDevice::Make(options);
+  ASSERT_TRUE(made.has_value()) << made.error().message();
+  Build("extern \"C\" __global__ void k(int* x) { while (x[0] == 0) x[1] += 1; }", {"k"});
+  const int x = AddBuffer("x", BufferOf(std::vector<int>(2, 0)));
+  AddLaunch("k", {}, {32, 1, 1}, {DevicePointer{x, 0}});
+  RunRequest request = Request();
+  request.step_limit = uint64_t{1} << 33;  // a minute's work
+  const auto code_of = [&](const auto& call) {
+    stop = false;
+    std::thread user([&] { stop = true; });
+    const auto outcome = call();
+    user.join();
+    return outcome.has_value() ? ErrorCode::kInternal : outcome.error().code();
+  };
+  EXPECT_EQ(code_of([&] { return (*made)->Run(request); }), ErrorCode::kInterrupted);
+  EXPECT_EQ(code_of([&] { return (*made)->Trace(request); }), ErrorCode::kInterrupted);
+  EXPECT_EQ(code_of([&] { return (*made)->Time(request); }), ErrorCode::kInterrupted);
+}
+
 TEST_F(EmulatorDevice, KeepsWhatTheKernelPrints) {
   Build("extern \"C\" __global__ void k(int n) { if (threadIdx.x == 3) printf(\"n=%d\\n\", n); }",
         {"k"});

@@ -13,6 +13,7 @@
 // value is used): those run on one. Only the hits of the cache model vary with threads. Thread safe
 // for distinct memories.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -84,6 +85,8 @@ struct LaunchRequest {
   int threads = 1;                  // at most; see above
   size_t findings_limit = 16;       // further findings are counted, not described
   size_t printf_bytes = 64 * 1024;  // output of printf that is kept
+  // Set from elsewhere: the launch ends soon, as at its step limit. Null: nobody does.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 enum class LaunchStatus {

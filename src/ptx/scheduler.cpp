@@ -279,6 +279,9 @@ void Scheduler::Note(const BlockState& block) {
 // is left.
 const Op* Scheduler::Refill(Warp& warp) {
   constexpr uint64_t kRefill = uint64_t{1} << 22;
+  if (launch_.request->stop != nullptr && launch_.request->stop->load(std::memory_order_relaxed)) {
+    return nullptr;
+  }
   const uint64_t limit = launch_.request->step_limit;
   const uint64_t used = launch_.steps.fetch_add(kRefill);
   if (limit != 0 && used >= limit) {
