@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <set>
 
 namespace optiml {
 namespace {
@@ -176,6 +177,13 @@ class Battery {
     return std::nullopt;
   }
 
+  // Whether these are all rows that have cases.
+  bool FitsEverywhere(const std::set<size_t>& rows) const {
+    const auto fits = [&](const ResolvedCase& c) { return rows.contains(c.data->row); };
+    return std::all_of(declared_.begin(), declared_.end(), fits) &&
+           std::all_of(others_.begin(), others_.end(), fits);
+  }
+
   std::vector<Mutant> Mutants() const;
   Result<bool> Accepts(const ResolvedCase& c, const std::vector<Tensor>& outputs, bool derived);
   Result<std::optional<BatteryVerdict>> Judge(const Mutant& mutant);
@@ -280,7 +288,9 @@ Result<std::optional<BatteryVerdict>> Battery::Judge(const Mutant& mutant) {
   BatteryVerdict verdict{mutant.name, "", ""};
   int applied = 0;
   int rejected = 0;
-  bool differs = false;  // beyond the derived budget, somewhere
+  bool differs = false;   // beyond the derived budget, somewhere
+  std::set<size_t> rows;  // where the mutant fits the outputs
+  std::string fitting;
   const auto over = [&](size_t begin, size_t end) -> Result<void> {
     for (size_t position = begin; position < end; ++position) {
       const Outputs outputs = mutant.make(position);
@@ -289,6 +299,9 @@ Result<std::optional<BatteryVerdict>> Battery::Judge(const Mutant& mutant) {
       }
       ++applied;
       const ResolvedCase& c = At(position);
+      if (rows.insert(c.data->row).second) {
+        fitting += (fitting.empty() ? "" : ", ") + library_.rows().at(c.data->row).Text();
+      }
       OPTIML_ASSIGN(const bool accepted, Accepts(c, *outputs, false));
       rejected += accepted ? 0 : 1;
       if (accepted && !differs) {
@@ -315,6 +328,10 @@ Result<std::optional<BatteryVerdict>> Battery::Judge(const Mutant& mutant) {
     verdict.verdict = "accepted";
     verdict.detail =
         differs ? "the task's tolerance hides it" : "every checked case has this very answer";
+  } else if (!FitsEverywhere(rows)) {
+    // No kernel answers like that at the other sizes: these say nothing of it.
+    verdict.verdict = "not judged";
+    verdict.detail = fmt::format("it fits the outputs only at {}, where it is right", fitting);
   } else {
     verdict.verdict = "equivalent";
     verdict.detail = differs ? "within the task's tolerance" : "it is right for this task";

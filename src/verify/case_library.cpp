@@ -281,34 +281,33 @@ Result<std::vector<Tensor>> CaseLibrary::ReferenceOutputs(const VerifyCase& c) {
   return outputs;
 }
 
-void CaseLibrary::MakeBudgets(VerifyCase& c, const CaseConditioning& conditioning) const {
+CaseLibrary::Budgets CaseLibrary::MakeBudgets(const VerifyCase& c,
+                                              const CaseConditioning& conditioning) const {
   const double terms = ReductionTerms(task_, c.inputs.sizes);
   const std::vector<const ArgSpec*> args = BufferArgs(task_);
-  c.budgets.assign(args.size(), std::nullopt);
+  Budgets budgets(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     if (IsOutput(*args[i]) && IsFloat(args[i]->dtype)) {
       Conditioning known;
       known.magnitudes = conditioning.magnitudes.empty() ? nullptr : &conditioning.magnitudes[i];
       known.moved = conditioning.moved.empty() ? nullptr : &conditioning.moved[i];
-      c.budgets[i].emplace(task_, *args[i], terms, c.expected[i], known);
+      budgets[i].emplace(task_, *args[i], terms, c.expected[i], known);
     }
   }
+  return budgets;
 }
 
-std::pair<double, std::string> CaseLibrary::MeasureOriginal(VerifyCase& c) const {
-  const std::vector<const ArgSpec*> args = BufferArgs(task_);
-  std::pair<double, std::string> worst{0, ""};
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!c.budgets[i]) {
+double CaseLibrary::MeasureOriginal(const VerifyCase& c, Budgets& budgets) const {
+  double worst = 0;
+  for (size_t i = 0; i < budgets.size(); ++i) {
+    if (!budgets[i]) {
       continue;
     }
-    const double ratio = c.budgets[i]->WorstRatio(c.expected[i], c.original[i]);
+    const double ratio = budgets[i]->WorstRatio(c.expected[i], c.original[i]);
     const bool measured = task_.reference.kind == ReferenceKind::kHost ||
                           (task_.reference.kind == ReferenceKind::kRecorded && c.is_binding);
-    c.budgets[i]->Widen(measured ? std::max(1.0, kOriginalFactor * ratio) : kUnmeasuredFactor);
-    if (ratio >= worst.first) {
-      worst = {ratio, args[i]->name};
-    }
+    budgets[i]->Widen(measured ? std::max(1.0, kOriginalFactor * ratio) : kUnmeasuredFactor);
+    worst = std::max(worst, ratio);
   }
   return worst;
 }
@@ -342,7 +341,7 @@ Result<void> CaseLibrary::FillIn(VerifyCase& c, const PreparedSource& original) 
   if (reference_ != nullptr && reference_->has_range() && c.is_first && c.is_binding) {
     OPTIML_TRY(CheckReferenceRange(task_, *reference_, c.inputs, c.expected));
   }
-  MakeBudgets(c, {});
+  c.budgets = MakeBudgets(c, {});
   return {};
 }
 
@@ -390,8 +389,8 @@ Result<void> CaseLibrary::AddConditioning(size_t index, const PreparedSource& or
       }
     }
   }
-  MakeBudgets(c, conditioning);
-  MeasureOriginal(c);
+  c.conditioned = MakeBudgets(c, conditioning);
+  MeasureOriginal(c, c.conditioned);
   return {};
 }
 
@@ -405,20 +404,19 @@ Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSourc
     resolved_[index] = true;
     return &c;
   }
-  std::pair<double, std::string> worst = MeasureOriginal(c);
-  if (worst.first > 1) {
+  if (MeasureOriginal(c, c.budgets) > 1) {
     OPTIML_TRY(AddConditioning(index, original));
-    worst = MeasureOriginal(c);
+    c.budgets = c.conditioned;
   }
   // The original against its reference, in the task's own tolerance where it has one, and within a
   // budget that no inaccuracy explains otherwise.
-  VerifyCase probe = c;
-  for (auto& budget : probe.budgets) {
+  Budgets wide = c.budgets;
+  for (auto& budget : wide) {
     if (budget) {
       budget->Widen(kDisagreement);
     }
   }
-  const Outcome agreement = CompareOnce(probe, c.original, kPoisonBytes[0]);
+  const Outcome agreement = CompareOnce(c, wide, c.original, kPoisonBytes[0]);
   if (!agreement.matches()) {
     if (agreement.first->unwritten && c.is_binding) {
       return Error(
@@ -441,14 +439,14 @@ Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSourc
   // Signs of zero count where special values are legal and the original has them all right.
   if (std::any_of(task_.args.begin(), task_.args.end(),
                   [](const ArgSpec& arg) { return arg.allow_special; })) {
-    probe.signed_zeros = true;
-    c.signed_zeros = CompareOnce(probe, c.original, std::nullopt).matches();
+    c.signed_zeros = true;
+    c.signed_zeros = CompareOnce(c, wide, c.original, std::nullopt).matches();
   }
   resolved_[index] = true;
   return &c;
 }
 
-CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c,
+CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c, const Budgets& budgets,
                                               const std::vector<Tensor>& buffers,
                                               std::optional<uint8_t> poison) const {
   Outcome outcome;
@@ -460,8 +458,8 @@ CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c,
     CompareOptions options;
     options.poison = args[i]->role == ArgRole::kOut ? poison : std::nullopt;
     options.signed_zeros = c.signed_zeros;
-    const Comparison one = Compare(*args[i], c.expected[i], buffers[i],
-                                   c.budgets[i] ? &*c.budgets[i] : nullptr, options);
+    const Comparison one =
+        Compare(*args[i], c.expected[i], buffers[i], budgets[i] ? &*budgets[i] : nullptr, options);
     if (!outcome.first && one.first) {
       outcome.first = one.first;
     }
@@ -478,11 +476,12 @@ Result<CaseLibrary::Outcome> CaseLibrary::CompareOutputs(size_t index,
                                                          std::optional<uint8_t> poison,
                                                          const PreparedSource& original) {
   OPTIML_CHECK(resolved_[index] && !cases_[index].dropped, "only resolved cases are compared");
-  Outcome outcome = CompareOnce(cases_[index], buffers, poison);
+  const VerifyCase& c = cases_[index];
+  Outcome outcome = CompareOnce(c, c.budgets, buffers, poison);
   // A wrong element is far off; one that only cancelled is near its budget.
-  if (!outcome.matches() && !outcome.first->unwritten && !conditioning_.contains(index)) {
+  if (!outcome.matches() && !outcome.first->unwritten) {
     OPTIML_TRY(AddConditioning(index, original));
-    outcome = CompareOnce(cases_[index], buffers, poison);
+    outcome = CompareOnce(c, c.conditioned, buffers, poison);
   }
   return outcome;
 }

@@ -47,6 +47,10 @@ struct VerifyCase {
   std::vector<Tensor> expected;  // by buffer argument; f64 for float outputs, empty for the others
   std::vector<Tensor> original;  // the original's outputs, likewise, in the task's dtypes
   std::vector<std::optional<ErrorBudget>> budgets;  // by buffer argument
+  // The budgets that know the case's conditioning; empty until an element fails without it. A
+  // verdict asks for the others first, whoever asked before: it does not depend on what ran
+  // earlier.
+  std::vector<std::optional<ErrorBudget>> conditioned;
   bool signed_zeros = false;
 };
 
@@ -98,17 +102,18 @@ class CaseLibrary {
                                         const PreparedSource& original);
   Result<void> FillIn(VerifyCase& c, const PreparedSource& original);
   Result<void> AddConditioning(size_t index, const PreparedSource& original);
+  using Budgets = std::vector<std::optional<ErrorBudget>>;
   // Sets the budgets' multipliers from the original's error. Returns the worst ratio over all
-  // outputs and its argument.
-  std::pair<double, std::string> MeasureOriginal(VerifyCase& c) const;
-  Outcome CompareOnce(const VerifyCase& c, const std::vector<Tensor>& buffers,
-                      std::optional<uint8_t> poison) const;
+  // outputs.
+  double MeasureOriginal(const VerifyCase& c, Budgets& budgets) const;
+  Outcome CompareOnce(const VerifyCase& c, const Budgets& budgets,
+                      const std::vector<Tensor>& buffers, std::optional<uint8_t> poison) const;
   // Outputs by buffer argument; empty where they are not known.
   struct CaseConditioning {
     std::vector<Tensor> magnitudes;
     std::vector<Tensor> moved;
   };
-  void MakeBudgets(VerifyCase& c, const CaseConditioning& conditioning) const;
+  Budgets MakeBudgets(const VerifyCase& c, const CaseConditioning& conditioning) const;
 
   const KernelTask& task_;
   Device& device_;
