@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/memory_limits.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
@@ -192,6 +193,25 @@ TEST(Sandbox, HidesTheHomeAndTheNetworkAndKeepsTheSystemReadOnly) {
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(outcome->standard_output, "1\n") << "only the header of the routing table";
   EXPECT_TRUE(fs::exists(folder->path() / "ok"));
+}
+
+TEST(Memory, TheSmallestOfWhatTheMachineAndTheGroupLeave) {
+  const TemporaryDirectory root = *TemporaryDirectory::Create("optiml-memory-");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    const fs::path file = root.path() / name;
+    ASSERT_TRUE(CreateDirectories(file.parent_path()));
+    ASSERT_TRUE(WriteFileAtomically(file, text));
+  };
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), std::nullopt);
+  write("proc/meminfo", "MemTotal:  100 kB\nMemAvailable:    64 kB\n");
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), 65536U);
+  write("sys/fs/cgroup/memory.max", "max\n");
+  write("sys/fs/cgroup/memory.current", "1000\n");
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), 65536U);
+  write("sys/fs/cgroup/memory.max", "31000\n");
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), 30000U);
+  write("sys/fs/cgroup/memory.current", "40000\n");
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), 0U);
 }
 
 }  // namespace

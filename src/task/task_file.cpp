@@ -124,6 +124,24 @@ Result<std::filesystem::path> TaskFileReader::ExistingFile(const TomlEntry& entr
   return std::filesystem::absolute(path).lexically_normal();
 }
 
+namespace {
+
+// Whether the text may define the name: as a word, or by pasting tokens together.
+bool Occurs(const std::string& text, const std::string& name) {
+  const auto is_word = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    if ((at == 0 || !is_word(at - 1)) && !is_word(at + name.size())) {
+      return true;
+    }
+  }
+  return text.find("##") != std::string::npos;
+}
+
+}  // namespace
+
 Result<void> TaskFileReader::ReadTaskSection(const TomlValue& document,
                                              const TaskOverrides& overrides,
                                              KernelTask& task) const {
@@ -155,6 +173,16 @@ Result<void> TaskFileReader::ReadTaskSection(const TomlValue& document,
           fmt::format("{}: no \"entry\" in [task] and none can be inferred", file_));
     }
     entry = launcher->entry;
+  }
+  const TomlEntry* said = section.Find("entry");
+  if (!entry.empty() && !has_launch && !Occurs(text, entry)) {
+    const Result<ScannedLauncher> only = ScanLauncher(text, source.value.string, "");
+    const std::string what = fmt::format(
+        "\"{}\": {} has no host function of that name{}", entry, source.value.string,
+        only ? fmt::format(" (its launcher is \"{}\", line {})", only->entry, only->line) : "");
+    return overrides.entry.empty() && said != nullptr
+               ? Result<void>(At(said->line, "entry " + what))
+               : Result<void>(Error(ErrorCode::kInvalidArgument, "--entry " + what));
   }
   task.source = KernelSource(text, entry, source.value.string);
   return {};
@@ -459,6 +487,24 @@ Result<KernelTask> TaskFileReader::Read(const TomlValue& document, const TaskOve
   return task;
 }
 
+namespace {
+
+std::map<std::string, int> FormulaLines(const TomlValue& document) {
+  std::map<std::string, int> lines;
+  for (const char* section : {"cost", "tolerance", "launch"}) {
+    const TomlEntry* table = document.Find(section);
+    if (table == nullptr) {
+      continue;
+    }
+    for (const TomlEntry& entry : table->value.entries) {
+      lines[std::string(section) + "." + entry.key] = entry.value.line;
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
 Result<KernelTask> ParseTaskFile(const std::string& text, const std::string& file_name,
                                  const std::filesystem::path& folder,
                                  const TaskOverrides& overrides) {
@@ -467,7 +513,7 @@ Result<KernelTask> ParseTaskFile(const std::string& text, const std::string& fil
   if (task.checked.empty()) {
     task.checked = DeriveCheckedRows(task);
   }
-  OPTIML_TRY(ValidateTask(task, file_name));
+  OPTIML_TRY(ValidateTask(task, file_name, FormulaLines(document)));
   OPTIML_ASSIGN(task.hash, HashTask(task));
   return task;
 }

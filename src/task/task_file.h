@@ -5,6 +5,7 @@
 // docs/task_format.md describes the format; the allowed keys are the arrays in task_file.cpp.
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "base/result.h"
@@ -22,7 +23,9 @@ Result<KernelTask> ParseTaskFile(const std::string& text, const std::string& fil
 
 // The rules between the parts of a task: every extent, fill range and formula can be computed on
 // every row of sizes, sizes fit the arguments that carry them, tolerances do not contradict.
-Result<void> ValidateTask(const KernelTask& task, const std::string& file_name);
+// `formula_lines`: where "cost.bytes", "launch.grid" ... stand in the file.
+Result<void> ValidateTask(const KernelTask& task, const std::string& file_name,
+                          const std::map<std::string, int>& formula_lines = {});
 
 // Over everything that changes what is computed, checked or timed; not over names of files, the
 // intent or the origin.

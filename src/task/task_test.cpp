@@ -6,6 +6,7 @@
 
 #include "base/file_system.h"
 #include "task/launcher_scan.h"
+#include "task/memory_need.h"
 #include "task/task_file.h"
 
 namespace optiml {
@@ -257,7 +258,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadTask{"launch without grid", "", "[launch]\nkernel = \"softmax_kernel\"\nblock = [1]\n",
                 "task.toml:16: [launch] needs grid"},
         BadTask{"cost", "", "[cost]\nbytes = \"rows - 50\"\n",
-                "cost.bytes is -49 at cols=1 rows=1"}),
+                "task.toml:17: cost.bytes \"rows - 50\" is -49 at cols=1 rows=1"},
+        BadTask{"cost of an unknown size", "", "[cost]\nbytes = 1\noperations = \"depth\"\n",
+                "task.toml:18: cost.operations: at cols=1 rows=1: "},
+        BadTask{"reduction length", "", "[tolerance]\nrelative = 0.1\nreduction_length = \"rows - 1\"\n",
+                "task.toml:18: tolerance.reduction_length \"rows - 1\" is 0 at"},
+        BadTask{"launch extent", "",
+                "[launch]\nkernel = \"softmax_kernel\"\ngrid = [\"rows / 2\"]\nblock = [1]\n",
+                "task.toml:18: launch.grid \"rows / 2\" is 0 at cols=1 rows=1"},
+        BadTask{"entry", "entry   = \"softmax\"", "entry   = \"soft\"",
+                "task.toml:4: entry \"soft\": kernel.cu has no host function of that name (its "
+                "launcher is \"softmax\", line "}),
     [](const auto& instance) {
       std::string name;
       for (const char* c = instance.param.what; *c != '\0'; ++c) {
@@ -285,6 +296,24 @@ dynamic_shared_bytes = "4 * cols"
   EXPECT_EQ(task->source.entry(), "softmax_kernel");
   ASSERT_TRUE(task->launch.has_value());
   EXPECT_EQ(*task->launch->grid[0].Evaluate({{"rows", 9}, {"cols", 1}}), 3);
+}
+
+TEST_F(TaskTest, SizesThatMemoryCannotHoldAreNamedWithWhatTheyNeed) {
+  const KernelTask task = *Load(With("rows = 64, cols = 128", "rows = 65536, cols = 16384"));
+  // Two buffers of 4 GiB.
+  EXPECT_EQ(BufferBytes(task, task.timed.front()), uint64_t{8} << 30);
+  EXPECT_TRUE(CheckMemory(task, 8, uint64_t{24} << 30));
+  const Result<void> little = CheckMemory(task, 8, uint64_t{23} << 30);
+  ASSERT_FALSE(little);
+  EXPECT_EQ(little.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(little.error().message(),
+            "task.toml:8: the timed row cols=16384 rows=65536 has 8 GiB of buffers and needs about 24 "
+            "GiB of memory; 23 GiB are free: make the sizes smaller");
+  const KernelTask checked = *Load(With("rows = 33, cols = 100", "rows = 32768, cols = 1024"));
+  EXPECT_TRUE(CheckMemory(checked, 2, uint64_t{2} << 30));
+  EXPECT_THAT(CheckMemory(checked, 8, uint64_t{2} << 30).error().message(),
+              HasSubstr("the checked row cols=1024 rows=32768 has 0.25 GiB of buffers and needs "
+                        "about 6 GiB"));
 }
 
 TEST_F(TaskTest, MissingPathsAndFoldersAreNamed) {

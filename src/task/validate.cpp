@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/file_system.h"
 #include "task/inputs.h"
@@ -103,22 +104,37 @@ Result<void> ValidateArgs(const KernelTask& task, const SizeRow& row, const std:
   return {};
 }
 
-Result<void> ValidateFormula(const std::optional<SizeExpr>& formula, std::string_view key,
-                             const SizeRow& row, int64_t lowest, const std::string& file) {
-  if (!formula) {
+// Formulas of [cost], [tolerance] and [launch] on one row; messages name the formula's own line.
+class FormulaCheck {
+ public:
+  FormulaCheck(const std::string& file, const std::map<std::string, int>& lines, const SizeRow& row)
+      : file_(file), lines_(lines), row_(row) {}
+
+  Result<void> AtLeast(int64_t lowest, const std::optional<SizeExpr>& formula,
+                       const std::string& key) const {
+    if (!formula) {
+      return {};
+    }
+    const auto found = lines_.find(key);
+    const int line = found == lines_.end() ? row_.line : found->second;
+    const Result<int64_t> value = formula->Evaluate(row_.sizes);
+    if (!value) {
+      return At(file_, line,
+                fmt::format("{}: at {}: {}", key, row_.Text(), value.error().message()));
+    }
+    if (*value < lowest) {
+      return At(file_, line,
+                fmt::format("{} \"{}\" is {} at {}, expected at least {}", key, formula->text(),
+                            *value, row_.Text(), lowest));
+    }
     return {};
   }
-  const Result<int64_t> value = formula->Evaluate(row.sizes);
-  if (!value) {
-    return At(file, row.line,
-              fmt::format("{}: at {}: {}", key, row.Text(), value.error().message()));
-  }
-  if (*value < lowest) {
-    return At(file, row.line,
-              fmt::format("{} is {} at {}, expected at least {}", key, *value, row.Text(), lowest));
-  }
-  return {};
-}
+
+ private:
+  const std::string& file_;
+  const std::map<std::string, int>& lines_;
+  const SizeRow& row_;
+};
 
 // Odd and prime extents: no power-of-two tile divides them. The lists are tried from large to small
 // until the buffers stay small.
@@ -159,7 +175,8 @@ std::vector<SizeRow> DeriveCheckedRows(const KernelTask& task) {
   return rows;
 }
 
-Result<void> ValidateTask(const KernelTask& task, const std::string& file) {
+Result<void> ValidateTask(const KernelTask& task, const std::string& file,
+                          const std::map<std::string, int>& formula_lines) {
   const bool has_output = std::any_of(task.args.begin(), task.args.end(), [](const ArgSpec& arg) {
     return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
   });
@@ -169,19 +186,21 @@ Result<void> ValidateTask(const KernelTask& task, const std::string& file) {
   for (const auto* rows : {&task.checked, &task.timed}) {
     for (const SizeRow& row : *rows) {
       OPTIML_TRY(ValidateArgs(task, row, file));
-      OPTIML_TRY(ValidateFormula(task.cost.bytes, "cost.bytes", row, 0, file));
-      OPTIML_TRY(ValidateFormula(task.cost.operations, "cost.operations", row, 0, file));
-      OPTIML_TRY(ValidateFormula(task.tolerance.reduction_length, "tolerance.reduction_length", row,
-                                 1, file));
-      if (task.launch) {
-        for (const auto* extents : {&task.launch->grid, &task.launch->block}) {
-          for (const SizeExpr& extent : *extents) {
-            OPTIML_TRY(ValidateFormula(extent, "launch", row, 1, file));
-          }
-        }
-        OPTIML_TRY(ValidateFormula(task.launch->dynamic_shared_bytes, "launch.dynamic_shared_bytes",
-                                   row, 0, file));
+      const FormulaCheck check(file, formula_lines, row);
+      OPTIML_TRY(check.AtLeast(0, task.cost.bytes, "cost.bytes"));
+      OPTIML_TRY(check.AtLeast(0, task.cost.operations, "cost.operations"));
+      OPTIML_TRY(check.AtLeast(1, task.tolerance.reduction_length, "tolerance.reduction_length"));
+      if (!task.launch) {
+        continue;
       }
+      for (const SizeExpr& extent : task.launch->grid) {
+        OPTIML_TRY(check.AtLeast(1, extent, "launch.grid"));
+      }
+      for (const SizeExpr& extent : task.launch->block) {
+        OPTIML_TRY(check.AtLeast(1, extent, "launch.block"));
+      }
+      OPTIML_TRY(
+          check.AtLeast(0, task.launch->dynamic_shared_bytes, "launch.dynamic_shared_bytes"));
     }
   }
   return {};

@@ -1,0 +1,65 @@
+#include "base/memory_limits.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "base/file_system.h"
+
+namespace optiml {
+namespace {
+
+std::optional<uint64_t> Number(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) {
+    return std::nullopt;
+  }
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return error == std::errc() ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+// "KEY:   123 kB" in bytes.
+std::optional<uint64_t> FieldOf(const std::filesystem::path& file, const std::string& key) {
+  const Result<std::string> text = ReadFile(file);
+  const size_t at = text ? text->find(key + ":") : std::string::npos;
+  if (at == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto kilobytes = Number(std::string_view(*text).substr(at + key.size() + 1));
+  return kilobytes ? std::optional<uint64_t>(*kilobytes * 1024) : std::nullopt;
+}
+
+std::optional<uint64_t> NumberIn(const std::filesystem::path& file) {
+  const Result<std::string> text = ReadFile(file);
+  return text ? Number(*text) : std::nullopt;
+}
+
+uint64_t Rest(uint64_t limit, uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
+
+}  // namespace
+
+std::optional<uint64_t> AvailableMemoryBytes(const std::filesystem::path& root) {
+  std::optional<uint64_t> available = FieldOf(root / "proc/meminfo", "MemAvailable");
+  const auto within = [&](std::optional<uint64_t> bytes) {
+    if (bytes) {
+      available = std::min(available.value_or(*bytes), *bytes);
+    }
+  };
+  const auto group_limit = NumberIn(root / "sys/fs/cgroup/memory.max");  // "max": no limit
+  const auto group_used = NumberIn(root / "sys/fs/cgroup/memory.current");
+  if (group_limit && group_used) {
+    within(Rest(*group_limit, *group_used));
+  }
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    within(Rest(space.rlim_cur, FieldOf(root / "proc/self/status", "VmSize").value_or(0)));
+  }
+  return available;
+}
+
+}  // namespace optiml
