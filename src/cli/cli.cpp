@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "cli/command.h"
 #include "cli/help.h"
@@ -112,8 +113,17 @@ void PrintError(CliEnv& env, std::string message) {
   *env.err << "optiml: " << line << "\n";
 }
 
+Result<int> RunCommand(Command& command, CliEnv& env, Toolbox& tools) {
+  try {
+    return command.Run(env, tools);
+  } catch (const std::bad_alloc&) {
+    // Whatever was written was written whole (WriteFileAtomically, the store's transactions).
+    return OutOfMemory(env);
+  }
+}
+
 int Dispatch(Command& command, CliEnv& env, Toolbox& tools) {
-  auto result = command.Run(env, tools);
+  auto result = RunCommand(command, env, tools);
   env.out->flush();
   if (!result) {
     PrintError(env, result.error().message());

@@ -1,5 +1,7 @@
 #include "cli/cli_env.h"
 
+#include <fmt/format.h>
+
 namespace optiml {
 
 namespace fs = std::filesystem;
@@ -45,6 +47,15 @@ int ExitCodeOf(ErrorCode code) {
       return kExitEnvironment;
   }
   return kExitEnvironment;
+}
+
+Error OutOfMemory(const CliEnv& env) {
+  return Error(
+      ErrorCode::kUnavailable,
+      fmt::format("out of memory{}: make the checked and timed sizes smaller",
+                  env.memory_bytes ? fmt::format(" ({:.3g} GiB were free at the start)",
+                                                 static_cast<double>(*env.memory_bytes) / (1 << 30))
+                                   : ""));
 }
 
 }  // namespace optiml

@@ -6,6 +6,7 @@
 // main.cpp reads the process's own.
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -26,6 +27,7 @@ struct CliEnv {
   std::map<std::string, std::string> variables;
   const Clock* clock = nullptr;
   const std::atomic<bool>* stop = nullptr;  // set when the user wants the end
+  std::optional<uint64_t> memory_bytes;     // that may be taken; absent: not known
 
   // Paths are relative to the working folder.
   std::filesystem::path Resolve(const std::filesystem::path& path) const;
@@ -45,6 +47,8 @@ enum ExitCode {
   kExitInterrupted = 130,
 };
 int ExitCodeOf(ErrorCode code);
+// An allocation failed.
+Error OutOfMemory(const CliEnv& env);
 
 }  // namespace optiml
 

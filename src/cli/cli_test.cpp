@@ -99,5 +99,28 @@ TEST(CliEnv, CacheDirectoryFollowsTheVariables) {
   EXPECT_EQ(line.env.CacheDirectory(), std::nullopt);
 }
 
+TEST(Cli, NumbersThatAreNotAllowedNameWhatIs) {
+  CommandLine line;
+  const auto message = [&](const char* command, const char* flag, const char* value) {
+    EXPECT_EQ(line.Run({command, "copy", flag, value}), kExitBadUse) << flag << " " << value;
+    const std::string text = line.err.str();
+    EXPECT_LT(text.size(), 200u) << text;
+    return text;
+  };
+  EXPECT_THAT(message("optimize", "--candidates", "-1"),
+              HasSubstr("--candidates: -1 is not allowed (whole numbers from 0 to 1000000)"));
+  EXPECT_THAT(message("optimize", "--candidates", "1.5"), HasSubstr("1.5 is not allowed (whole"));
+  EXPECT_THAT(message("optimize", "--exploration", "-1"),
+              HasSubstr("--exploration: -1 is not allowed (numbers from 0)"));
+  EXPECT_THAT(message("optimize", "--exploration", "nan"), HasSubstr("nan is not allowed"));
+  EXPECT_THAT(message("optimize", "--max-depth", "0"),
+              HasSubstr("--max-depth: 0 is not allowed (whole numbers from 1 to 2147483647)"));
+  EXPECT_THAT(message("optimize", "--seed", "x"),
+              HasSubstr("--seed: x is not allowed (whole numbers from 0 to"));
+  EXPECT_THAT(message("check", "--check-seeds", "0"), HasSubstr("0 is not allowed (whole"));
+  EXPECT_THAT(message("emulate", "--grid", "a"), HasSubstr("a is not allowed (whole"));
+  EXPECT_THAT(message("resume", "--threads", "2000"), HasSubstr("(whole numbers from 0 to 1024)"));
+}
+
 }  // namespace
 }  // namespace optiml

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -35,8 +36,12 @@ class FakeBuilder : public Builder {
 // Accepts every kernel whose text does not hold the word "wrong".
 class FakeVerifier : public Verifier {
  public:
-  explicit FakeVerifier(const KernelTask& task, Result<std::vector<BatteryVerdict>> battery)
-      : task_(task), battery_(std::move(battery)) {}
+  FakeVerifier(const KernelTask& task, Device& device, Result<std::vector<BatteryVerdict>> battery,
+               bool throws_bad_alloc)
+      : task_(task),
+        device_(device),
+        battery_(std::move(battery)),
+        throws_bad_alloc_(throws_bad_alloc) {}
 
   Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
                                                              Evaluation&) override {
@@ -57,6 +62,7 @@ class FakeVerifier : public Verifier {
     return Outcome(std::move(candidate));
   }
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override {
+    OPTIML_TRY(RunSomething());
     evaluation.verify = VerifyReport{};
     evaluation.verify->cases_run = 12;
     if (candidate.source.text().find("wrong") != std::string::npos) {
@@ -64,12 +70,31 @@ class FakeVerifier : public Verifier {
     }
     return {};
   }
-  Result<std::vector<BatteryVerdict>> Battery() override { return battery_; }
+  Result<std::vector<BatteryVerdict>> Battery() override {
+    OPTIML_TRY(RunSomething());
+    return battery_;
+  }
   std::vector<std::string> DroppedCases() const override { return {}; }
 
  private:
+  // As a real one, it works with the device that it was given.
+  Result<void> RunSomething() {
+    if (throws_bad_alloc_) {
+      throw std::bad_alloc();
+    }
+    const Artifact artifact;
+    const LaunchPlan plan;
+    RunRequest request;
+    request.artifact = &artifact;
+    request.plan = &plan;
+    OPTIML_TRY(device_.Run(request));
+    return {};
+  }
+
   const KernelTask& task_;
+  Device& device_;
   Result<std::vector<BatteryVerdict>> battery_;
+  bool throws_bad_alloc_ = false;
 };
 
 class FakeToolbox : public Toolbox {
@@ -78,6 +103,7 @@ class FakeToolbox : public Toolbox {
       ToolchainInfo{"13.0", "13.0", "/lib/nvrtc.so", "/lib/jit.so", ""};
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
+  bool throws_bad_alloc = false;  // the verifier, at whatever it is asked
   MachineFacts facts;
   std::optional<ArgRole> y_role = ArgRole::kOut;  // what the kernels do with y
   // Continues or makes a run; the store is parts.store.
@@ -105,15 +131,17 @@ class FakeToolbox : public Toolbox {
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
     EmulatorOptions options;
     options.model = choice.description;
+    options.stop = choice.stop;
     return EmulatorDevice::Make(options);
   }
   Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask&,
                                                        const ReferenceOptions&) override {
     return Error(ErrorCode::kParse, "reference.cpp:4: expected a ';'");
   }
-  Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder&, Device&,
+  Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder&, Device& device,
                                                  HostReference*, const VerifierOptions&) override {
-    return std::unique_ptr<Verifier>(std::make_unique<FakeVerifier>(task, battery));
+    return std::unique_ptr<Verifier>(
+        std::make_unique<FakeVerifier>(task, device, battery, throws_bad_alloc));
   }
   Result<std::vector<LauncherFact>> LauncherFacts(const KernelSource& source,
                                                   const std::filesystem::path&) override {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/memory_limits.h"
 #include "cli/cli.h"
 
 extern char** environ;
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   }
   env.clock = &clock;
   env.stop = &stop_requested;
+  env.memory_bytes = optiml::AvailableMemoryBytes();
   const auto tools = optiml::MakeToolbox();
   return optiml::RunCli({argv + std::min(argc, 1), argv + argc}, env, *tools);
 }

@@ -105,6 +105,58 @@ TEST(Check, AcceptsRejectsAndSaysHowToReproduce) {
   EXPECT_EQ(json["reason"], "broken.cu:3: expected a ';'");
 }
 
+TEST(Check, SaysWhatAReferenceOfTheKernelItselfCannotSay) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"check", "copy"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("note: [reference] kind is \"original\": the kernel was "
+                                        "compared with itself"));
+  line.Write("mine.cu", "// mine\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "mine.cu"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("compared with the task's own kernel, whose results"));
+  EXPECT_EQ(line.Run({"check", "copy", "--json"}), kExitDone);
+  EXPECT_THAT(nlohmann::json::parse(line.out.str())["note"], HasSubstr("compared with itself"));
+  EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("note: [reference] kind is \"original\""));
+}
+
+TEST(Check, InterruptedEndsWithItsOwnStatus) {
+  CommandLine line;
+  line.stop = true;
+  for (const auto& command : {std::vector<std::string>{"check", "copy", "--battery"},
+                              {"check", "copy"},
+                              {"profile", "copy"}}) {
+    EXPECT_EQ(line.Run(command), kExitInterrupted) << command[0];
+    EXPECT_EQ(line.err.str(), "optiml: interrupted\n");
+    EXPECT_EQ(line.out.str(), "");
+  }
+}
+
+TEST(Check, SizesBeyondTheMemoryAreOneMessage) {
+  CommandLine line;
+  line.env.memory_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(line.Run({"check", "copy"}), kExitDone) << line.err.str();
+  for (const char* flag : {"--timed", "--checked"}) {
+    EXPECT_EQ(line.Run({"optimize", "copy", flag, "n=100000000", "-o", "run"}), kExitEnvironment);
+    EXPECT_THAT(line.err.str(), HasSubstr("n=100000000 has 0.745 GiB of buffers and needs about"));
+    EXPECT_THAT(line.err.str(), HasSubstr("1 GiB are free: make the sizes smaller"));
+    EXPECT_FALSE(line.Exists("run"));
+  }
+  line.env.memory_bytes.reset();
+  EXPECT_EQ(line.Run({"check", "copy", "--timed", "n=100000000000"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("does not fit in the argument's type i32"));
+}
+
+TEST(Check, AnAllocationThatFailsIsOneMessage) {
+  CommandLine line;
+  line.tools.battery = std::vector<BatteryVerdict>{{"zeros", "rejected", ""}};
+  line.tools.throws_bad_alloc = true;
+  line.env.memory_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitEnvironment);
+  EXPECT_EQ(line.err.str(),
+            "optiml: out of memory (1 GiB were free at the start): make the checked and timed sizes "
+            "smaller\n");
+}
+
 TEST(Check, BatteryPrintsItsTable) {
   CommandLine line;
   EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitDone);

@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "base/file_system.h"
+#include "cli/option_checks.h"
 #include "task/launcher_scan.h"
+#include "task/memory_need.h"
 
 namespace optiml {
 namespace {
@@ -107,7 +109,7 @@ void AddDeviceOptions(CLI::App& app, TaskOptions& options) {
       ->group(group);
   app.add_option("--threads", options.threads, "host threads that may be used; 0 is all cores")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024))
+      ->check(WholeNumbers(0, 1024))
       ->capture_default_str()
       ->group(group);
   app.add_flag("--unconfined", options.unconfined,
@@ -208,6 +210,11 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
     OPTIML_TRY(AddLauncher(path, *bench.builder, tools, overrides));
   }
   OPTIML_ASSIGN(KernelTask task, LoadTask(path, overrides));
+  if (env.memory_bytes) {
+    const VerifierOptions checks;
+    const auto cases = static_cast<uint64_t>(checks.seeds) + checks.extra_fills.size();
+    OPTIML_TRY(CheckMemory(task, cases, *env.memory_bytes));
+  }
   bench.task = std::make_unique<KernelTask>(std::move(task));
 
   OPTIML_ASSIGN(bench.toolchain, bench.builder->Toolchain());
@@ -219,6 +226,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
 
   DeviceChoice choice;
   choice.kind = options.device;
+  choice.stop = env.stop;
   choice.description = ResolveDescription(options.description, env);
   choice.threads = options.threads > 0
                        ? options.threads
