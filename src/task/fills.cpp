@@ -287,6 +287,15 @@ Result<ResolvedFill> ResolveFill(const ArgSpec& arg, const SizeBindings& sizes,
       resolved.value = InnerPoint(resolved.min, resolved.max);
     } else if (*replacement == FillKind::kSorted) {
       resolved.kind = FillKind::kSorted;
+    } else if (*replacement == FillKind::kSmallInts) {
+      // Whole numbers of the range: the bounds of intervals, where comparisons are decided.
+      const double first = std::ceil(resolved.min);
+      const double end = std::ceil(resolved.max);  // not reached
+      if (end - first >= 2) {
+        resolved.kind = FillKind::kRandInt;
+        resolved.min = first;
+        resolved.max = end;
+      }
     }
   }
   return resolved;

@@ -130,6 +130,25 @@ TEST(Fills, NarrowTypesStayFinite) {
   }
 }
 
+TEST(Fills, SmallIntegersOfARangeReachItsWholeNumbers) {
+  KernelTask task;
+  task.args = {Buffer("x", DType::kF32, "n")};
+  task.args[0].fill.kind = FillKind::kUniform;
+  task.args[0].fill.min_value = -1.5;
+  task.args[0].fill.max_value = 3;
+  task.args[0].fill.declared = true;
+  const auto inputs = MakeInputs(task, {{"n", 500}}, 1, FillKind::kSmallInts);
+  ASSERT_TRUE(inputs);
+  std::set<double> seen;
+  for (int64_t i = 0; i < 500; ++i) {
+    seen.insert(inputs->buffers[0].At(i));
+  }
+  EXPECT_EQ(seen, (std::set<double>{-1, 0, 1, 2}));
+  task.args[0].fill.max_value = -0.5;  // one whole number would be a constant
+  const auto narrow = MakeInputs(task, {{"n", 500}}, 1, FillKind::kSmallInts);
+  EXPECT_EQ(narrow->buffers[0].bytes, MakeInputs(task, {{"n", 500}}, 1)->buffers[0].bytes);
+}
+
 TEST(Fills, EmptyTensorsAreFine) {
   for (int kind = 0; kind <= static_cast<int>(FillKind::kSmallInts); ++kind) {
     EXPECT_EQ(Filled(static_cast<FillKind>(kind), DType::kF32, {3, 0}).element_count(), 0);

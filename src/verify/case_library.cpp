@@ -121,17 +121,95 @@ constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
 constexpr std::array<int64_t, 6> kAlignedLimits = {1024, 512, 256, 128, 64, 32};
 constexpr double kAlignedElements = 40'000;
 
+// A row of ours with one long extent: as long as still runs fast. The first is beyond 16 bits.
+constexpr std::array<int64_t, 11> kLongExtents = {131'072, 65'536, 32'768, 16'384, 8192, 4096,
+                                                  2048,    1024,   512,    256,    128};
+constexpr int64_t kShortExtent = 8;
+// Of leading dimensions: each of their values is often a block of its own, however short its row.
+constexpr int64_t kLongLeadingExtent = 512;
+constexpr double kLongElements = 300'000;
+constexpr double kLongOperations = 4e6;
+
+int64_t HalvedTo(int64_t extent, int64_t limit) {
+  while (extent > limit && extent % 2 == 0) {
+    extent /= 2;
+  }
+  return std::min(extent, limit);
+}
+
+// Whether our emulator runs it fast and every buffer has elements.
+bool IsQuick(const KernelTask& task, const SizeBindings& sizes) {
+  for (const ArgSpec* arg : BufferArgs(task)) {
+    const auto shape = ShapeOf(task, *arg, sizes);
+    if (!shape || std::any_of(shape->begin(), shape->end(), [](int64_t e) { return e < 1; })) {
+      return false;
+    }
+  }
+  if (Elements(task, sizes) > kLongElements) {
+    return false;
+  }
+  const auto operations =
+      task.cost.operations ? task.cost.operations->Evaluate(sizes) : Result<int64_t>(int64_t{0});
+  return operations && static_cast<double>(*operations) <= kLongOperations;
+}
+
+// Whether the size is of leading dimensions only.
+bool IsLeading(const KernelTask& task, const std::string& size) {
+  bool leads = false;
+  for (const ArgSpec* arg : BufferArgs(task)) {
+    for (size_t d = 0; arg->shape.size() > 1 && d < arg->shape.size(); ++d) {
+      const std::vector<std::string> names = arg->shape[d].Names();
+      if (std::find(names.begin(), names.end(), size) == names.end()) {
+        continue;
+      }
+      if (d + 1 == arg->shape.size()) {
+        return false;
+      }
+      leads = true;
+    }
+  }
+  return leads;
+}
+
+// One row for each size that is large when it is timed and nowhere else: that size long, all others
+// short. Few elements then need many blocks, as at the timed shapes.
+std::vector<SizeRow> LongRows(const KernelTask& task, const std::vector<SizeRow>& others) {
+  std::vector<SizeRow> rows;
+  const SizeBindings& timed = task.timed.front().sizes;
+  for (const auto& [name, value] : timed) {
+    int64_t known = 0;
+    for (const SizeRow& row : others) {
+      const auto found = row.sizes.find(name);
+      known = std::max(known, found == row.sizes.end() ? 0 : found->second);
+    }
+    const bool is_leading = IsLeading(task, name);
+    for (const int64_t extent : kLongExtents) {
+      if (is_leading && extent > kLongLeadingExtent) {
+        continue;
+      }
+      SizeRow row;
+      for (const auto& [other, of_other] : timed) {
+        row.sizes[other] = HalvedTo(of_other, other == name ? extent : kShortExtent);
+      }
+      if (row.sizes[name] <= known) {
+        break;
+      }
+      if (IsQuick(task, row.sizes)) {
+        rows.push_back(std::move(row));
+        break;
+      }
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::optional<SizeRow> AlignedRow(const KernelTask& task) {
   for (const int64_t limit : kAlignedLimits) {
     SizeRow row;
     for (const auto& [name, value] : task.timed.front().sizes) {
-      int64_t extent = value;
-      while (extent > limit && extent % 2 == 0) {
-        extent /= 2;
-      }
-      row.sizes[name] = std::min(extent, limit);
+      row.sizes[name] = HalvedTo(value, limit);
     }
     if (Elements(task, row.sizes) <= kAlignedElements) {
       const bool is_new =
@@ -162,9 +240,14 @@ Result<void> CaseLibrary::MakeCases(int seeds, uint64_t first_seed,
                                     const std::vector<FillKind>& extra_fills) {
   rows_ = task_.checked;
   task_rows_ = rows_.size();
-  if (const auto aligned = AlignedRow(task_)) {
-    if (task_.reference.kind != ReferenceKind::kRecorded) {
+  size_t first_long = rows_.size();
+  if (task_.reference.kind != ReferenceKind::kRecorded) {
+    if (const auto aligned = AlignedRow(task_)) {
       rows_.push_back(*aligned);
+    }
+    first_long = rows_.size();
+    for (SizeRow& row : LongRows(task_, rows_)) {
+      rows_.push_back(std::move(row));
     }
   }
   // The plans of the task's rows come first, by row.
@@ -180,6 +263,16 @@ Result<void> CaseLibrary::MakeCases(int seeds, uint64_t first_seed,
     return Elements(task_, rows_[a].sizes) < Elements(task_, rows_[b].sizes);
   });
   for (const size_t row : order) {
+    if (row >= first_long) {
+      // About places, not about values: one case, run once.
+      VerifyCase c;
+      c.row = row;
+      c.seed = first_seed;
+      OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, first_seed));
+      c.plan = PlanFor(c.inputs.sizes, c.inputs.scalars);
+      cases_.push_back(std::move(c));
+      continue;
+    }
     OPTIML_TRY(AddRow(row, seeds, first_seed, extra_fills));
   }
   for (const SizeRow& row : task_.timed) {

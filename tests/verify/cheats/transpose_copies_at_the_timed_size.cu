@@ -1,7 +1,7 @@
 // task: transpose
 // kind: 13
-// stage: L2
-// reason: timed
+// stage: L1
+// reason: rows=4096
 __global__ void k(const float* in, float* out, int rows, int cols) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
   int r = blockIdx.y * blockDim.y + threadIdx.y;

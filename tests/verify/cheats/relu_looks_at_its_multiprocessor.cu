@@ -1,7 +1,7 @@
 // task: relu
 // kind: 30
 // stage: L1
-// reason: expected
+// reason: n=131072
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned sm;

@@ -1,7 +1,7 @@
 // task: matmul
 // kind: 15
-// stage: L2
-// reason: timed
+// stage: L1
+// reason: k=1024
 __device__ float rounded(float v) { return __int_as_float((__float_as_int(v) + 0x1000) & 0xffffe000); }
 __global__ void k(const float* a, const float* b, float* c, int m, int n, int p) {
   int j = blockIdx.x * blockDim.x + threadIdx.x;
