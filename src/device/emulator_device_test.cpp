@@ -53,6 +53,56 @@ TEST_F(EmulatorDevice, RunsAPlanAndReturnsTheBuffersInOrder) {
   }
 }
 
+TEST_F(EmulatorDevice, PutsTheAddressesIntoStructs) {
+  Build(
+      "struct View { int n; const float* from; float* to[2]; };\n"
+      "extern \"C\" __global__ void copy(View v) {\n"
+      "  if (threadIdx.x < v.n) v.to[1][threadIdx.x] = v.from[threadIdx.x];\n"
+      "}\n",
+      {"copy"});
+  const int in = AddBuffer("x", BufferOf(std::vector<float>{1, 2, 3, 4}, true));
+  const int out = AddOutput("y", 16);
+  StructArgument view;
+  view.bytes.resize(32);
+  view.bytes[0] = std::byte{3};
+  view.pointers = {{8, {in, 4}}, {24, {out, 0}}};
+  AddLaunch("copy", {1, 1, 1}, {32, 1, 1}, {view});
+  const RunOutcome run = Run();
+  EXPECT_EQ(run.status, RunStatus::kCompleted) << run.reason;
+  const auto y = ValuesOf<float>(run.buffers[1]);
+  EXPECT_EQ(std::vector<float>(y.begin(), y.begin() + 3), (std::vector<float>{2, 3, 4}));
+}
+
+TEST_F(EmulatorDevice, CopiesToModuleVariablesInEveryPass) {
+  Build(
+      "__constant__ float w[2];\n"
+      "__device__ int calls;\n"
+      "extern \"C\" __global__ void scale(const float* x, float* y) {\n"
+      "  y[threadIdx.x] = w[1] * x[threadIdx.x] + calls++;\n"
+      "}\n",
+      {"scale"});
+  const int in = AddBuffer("x", BufferOf(std::vector<float>{5, 7}, true));
+  const int out = AddOutput("y", 8);
+  const auto add_variable = [&](const char* name, uint64_t bytes) {
+    plan_.buffers.push_back({name, -1, bytes, 0, name});
+    return static_cast<int>(plan_.buffers.size()) - 1;
+  };
+  const int w = add_variable("w", 8);
+  const int calls = add_variable("calls", 4);
+  const int unused = add_variable("unused", 4);  // not in the module: nothing can see it
+  plan_.steps.emplace_back(CopyStep{{w, 4}, {in, 4}, 4, 1});
+  plan_.steps.emplace_back(MemsetStep{{calls, 0}, 0, 4, 2});
+  plan_.steps.emplace_back(MemsetStep{{unused, 0}, 0, 4, 3});
+  AddLaunch("scale", {1, 1, 1}, {1, 1, 1}, {DevicePointer{in, 0}, DevicePointer{out, 0}});
+  RunRequest request = Request();
+  request.more_passes.push_back({buffers_});
+  const auto run = device_->Run(request);
+  ASSERT_TRUE(run.has_value()) << run.error().message();
+  EXPECT_EQ(run->status, RunStatus::kCompleted) << run->reason;
+  EXPECT_THAT(run->findings, IsEmpty());
+  EXPECT_EQ(ValuesOf<float>(run->buffers[1])[0], 35);
+}
+
 TEST_F(EmulatorDevice, LeavesPoisonWhereNothingWasWritten) {
   MakeScale(500, 1000);
   buffers_[1].poison = 0x5C;

@@ -75,9 +75,9 @@ using PlanOutcome = std::variant<LaunchPlan, Refusal>;
 // taken in the order in which it is issued; work on other streams is refused where nothing promises
 // that order, or that it ends with the launcher. Questions about the device are answered for an
 // H200 wherever the plan will run; occupancy is an upper bound that does not know the registers.
-// printf and the like are ignored. Refused, among others: reading device data back, module
-// variables (cudaMemcpyToSymbol), exit, library calls, an
-// empty grid, leaving a buffer in a memset or copy, using a freed buffer.
+// printf and the like are ignored. A module variable that the launcher writes is a buffer with its
+// symbol. Refused, among others: reading device data back, exit, library calls, an empty grid,
+// leaving a buffer in a memset or copy, using a freed buffer.
 PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
                            const std::vector<LauncherArgument>& arguments,
                            const PlanLimits& limits = {});

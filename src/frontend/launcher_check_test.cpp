@@ -17,7 +17,9 @@ constexpr char kKernels[] =
     "#include <cuda_runtime.h>\n"
     "\n"
     "__global__ void k(const float* x, float* y, int n) {}\n"
-    "__global__ void init(float* table) {}\n"
+    "__global__ void init(float* table) {} __constant__ float w[2]; struct Pair { const float* "
+    "from; "
+    "float* to; }; __global__ void both(Pair p) {}\n"
     "static int calls;\n"
     "static const float* last;\n"
     "struct Cache { int n; float* scratch; } static cache;\n";
@@ -90,6 +92,12 @@ const Case kHonest[] = {
     {"DeviceAskedOnce",
      "static int sms = 0; if (sms == 0) cudaDeviceGetAttribute(&sms, "
      "cudaDevAttrMultiProcessorCount, 0); k<<<sms, 32>>>(x, y, n);"},
+    {"StructsWithScratch",
+     "if (n > cache.n) { cudaMalloc(&cache.scratch, n * 4); cache.n = n; } Pair p{x, "
+     "cache.scratch}; "
+     "both<<<1, 32>>>(p); both<<<1, 32>>>(Pair{cache.scratch, y});"},
+    {"ModuleVariableEachTime",
+     "cudaMemcpyToSymbol(w, x, 8, 0, cudaMemcpyDeviceToDevice); k<<<1, 32>>>(x, y, n);"},
     {"ScratchThatGrows",
      "if (n > cache.n) { cudaFree(cache.scratch); cudaMalloc(&cache.scratch, n * 4); cache.n = n; "
      "} k<<<1, 32>>>(x, cache.scratch, n); k<<<1, 32>>>(cache.scratch, y, n);"},
@@ -129,6 +137,15 @@ TEST_P(Cheats, AreRefused) {
 }
 
 const Case kCheats[] = {
+    {"ModuleVariableOnce",
+     "static bool done; if (!done) cudaMemcpyToSymbol(w, x, 8, 0, cudaMemcpyDeviceToDevice); done "
+     "= "
+     "true; k<<<n, 32>>>(x, y, n);",
+     "kernel.cu:8: launcher does something else when it is called again"},
+    {"StructWithAnotherBuffer",
+     "static bool done; Pair p{x, done ? cache.scratch : y}; if (!done) cudaMalloc(&cache.scratch, "
+     "4000); done = true; both<<<n, 32>>>(p);",
+     "kernel.cu:8: launcher does something else when it is called again"},
     {"WorksOnlyOnce", "static bool done; if (done) return; done = true; k<<<n, 32>>>(x, y, n);",
      "kernel.cu:8: launcher does something else when it is called again: the launch of k is "
      "missing"},
