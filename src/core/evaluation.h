@@ -112,8 +112,8 @@ struct Evaluation {
   ContentHash source_hash;
   std::variant<Accepted, Rejection> outcome;
   std::optional<ContentHash> ptx_hash;
-  // Of the plans at every shape that is checked or timed. With the PTX's hash it says what is executed: two
-  // sources that differ in their launch shapes alone have the same PTX.
+  // Of the plans at every shape that is checked or timed. With the PTX's hash it says what is
+  // executed: two sources that differ in their launch shapes alone have the same PTX.
   std::optional<ContentHash> plan_hash;
   std::vector<KernelResources> resources;
   std::optional<VerifyReport> verify;

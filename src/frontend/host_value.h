@@ -36,7 +36,6 @@ ValueKind KindOf(const ast::Type& type);
 // The pointers inside of a value of the type: where they are, in bytes, and their types.
 std::vector<std::pair<uint64_t, const ast::Type*>> PointerFields(const ast::Type& type);
 
-
 // Bytes of a variable of this type.
 uint64_t StorageBytes(const ast::Type& type);
 

@@ -5,9 +5,9 @@
 // what must come out, and how far the original kernel is from it. Computed once and shared by every
 // candidate.
 //
-// Rows are the task's checked ones and some of our own: the timed row with every extent halved until
-// it is small, so that code for aligned sizes runs too; and for each size that is larger when it is
-// timed a row in which it is long and all others are short, so that many blocks run in each
+// Rows are the task's checked ones and some of our own: the timed row with every extent halved
+// until it is small, so that code for aligned sizes runs too; and for each size that is larger when
+// it is timed a row in which it is long and all others are short, so that many blocks run in each
 // direction. Cases on these rows and cases with fills of our own count only where the original
 // kernel agrees with the reference there: they may lie outside of what the task promises.
 //

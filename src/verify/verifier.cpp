@@ -192,10 +192,10 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
   if (!run.full) {
     return judge({once}, "");
   }
-  // The first call of a process, which may differ from all later ones. The same call twice shows what
-  // is spared by keeping results. Then, in another process: a call with other contents in the same
-  // memory, and the case's own from the last block to the first; which of the two was wrong is asked
-  // only when something is.
+  // The first call of a process, which may differ from all later ones. The same call twice shows
+  // what is spared by keeping results. Then, in another process: a call with other contents in the
+  // same memory, and the case's own from the last block to the first; which of the two was wrong is
+  // asked only when something is.
   const PassRun again{&c->inputs, kPoisonBytes[1]};
   const PassRun others{&c->others, kPoisonBytes[1]};
   const PassRun reversed{&c->inputs, kPoisonBytes[0], BlockOrder::kLastToFirst};

@@ -233,10 +233,9 @@ TextKernel MakeTextKernel(int index, const ast::SourceUnit& unit, const ast::Fun
         continue;
       }
       kernel.blocks.push_back(launch->block);
-      const bool structs_hold_pointers =
-          std::any_of(launch->arguments.begin(), launch->arguments.end(), [](const auto& argument) {
-            return std::holds_alternative<StructArgument>(argument);
-          });
+      const bool structs_hold_pointers = std::any_of(
+          launch->arguments.begin(), launch->arguments.end(),
+          [](const auto& argument) { return std::holds_alternative<StructArgument>(argument); });
       kernel.launched_by_task = kernel.launched_by_task || plan.maker == PlanMaker::kTaskFile;
       for (size_t p = 0; p < pointers.size(); ++p) {
         const auto* pointer = pointers[p] < launch->arguments.size() && !structs_hold_pointers
