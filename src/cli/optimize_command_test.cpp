@@ -181,7 +181,9 @@ struct BadInput {
 TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
   CommandLine line;
   line.Write("noentry/task.toml", line.Read("copy/task.toml"));
-  line.Write("noentry/kernel.cu", "__global__ void k() {}\nunparsable\n");
+  line.Write("noentry/kernel.cu", "__global__ void k() {}\n");
+  line.Write("nosense/task.toml", line.Read("copy/task.toml"));
+  line.Write("nosense/kernel.cu", line.Read("copy/kernel.cu") + "unparsable\n");
   std::string no_shape = line.Read("copy/task.toml");
   no_shape.replace(no_shape.find(", shape = [\"n\"], role"), 15, "");
   line.Write("noshape/task.toml", no_shape);
@@ -193,7 +195,11 @@ TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
   line.Write("badref/kernel.cu", line.Read("copy/kernel.cu"));
   for (const BadInput& bad : std::vector<BadInput>{
            {"no such task", {"optimize", "nowhere"}, kExitBadUse, "nowhere"},
-           {"launcher", {"optimize", "noentry"}, kExitBadUse, "kernel.cu:1: unparsable"},
+           {"launcher",
+            {"optimize", "noentry"},
+            kExitBadUse,
+            "task.toml:4: entry \"copy\": kernel.cu has"},
+           {"source", {"optimize", "nosense"}, kExitBadUse, "kernel.cu:1: unparsable"},
            {"no shape", {"optimize", "noshape"}, kExitBadUse, "task.toml:10"},
            {"reference", {"optimize", "badref"}, kExitBadUse, "reference.cpp:4: expected a ';'"},
            {"device", {"optimize", "copy", "--device-description", "h100"}, kExitBadUse, "h100"},

@@ -44,8 +44,8 @@ Transformation MakeLaunchBounds() {
     }
     const int64_t threads = ThreadsOf(facts, schedule);
     if (threads * blocks > facts.limits.threads_per_multiprocessor) {
-      return fmt::format("{} blocks of {} threads are more than the {} of a multiprocessor", blocks,
-                         threads, facts.limits.threads_per_multiprocessor);
+      return fmt::format("{} blocks of {} threads are more than a multiprocessor holds ({})",
+                         blocks, threads, facts.limits.threads_per_multiprocessor);
     }
     int64_t needed = 24;
     if (schedule.Has("tile_shared")) {

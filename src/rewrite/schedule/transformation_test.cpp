@@ -398,7 +398,7 @@ TEST(LaunchBounds, KeepsToTheDevicesMultiprocessor) {
   TargetLimits small;
   small.threads_per_multiprocessor = 1536;
   EXPECT_THAT(Reason(Softmax(), chain, small),
-              HasSubstr("8 blocks of 256 threads are more than the 1536 of a multiprocessor"));
+              HasSubstr("8 blocks of 256 threads are more than a multiprocessor holds (1536)"));
   TargetLimits narrow;
   narrow.registers_per_multiprocessor = 32 * 1024;
   EXPECT_THAT(Reason(Softmax(), chain, narrow), HasSubstr("it leaves 16 registers a thread"));
