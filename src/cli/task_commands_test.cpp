@@ -153,8 +153,8 @@ TEST(Check, AnAllocationThatFailsIsOneMessage) {
   line.env.memory_bytes = uint64_t{1} << 30;
   EXPECT_EQ(line.Run({"check", "copy", "--battery"}), kExitEnvironment);
   EXPECT_EQ(line.err.str(),
-            "optiml: out of memory (1 GiB were free at the start): make the checked and timed sizes "
-            "smaller\n");
+            "optiml: out of memory (1 GiB were free at the start): make the checked and timed "
+            "sizes smaller\n");
 }
 
 TEST(Check, BatteryPrintsItsTable) {

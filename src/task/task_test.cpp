@@ -261,7 +261,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "task.toml:17: cost.bytes \"rows - 50\" is -49 at cols=1 rows=1"},
         BadTask{"cost of an unknown size", "", "[cost]\nbytes = 1\noperations = \"depth\"\n",
                 "task.toml:18: cost.operations: at cols=1 rows=1: "},
-        BadTask{"reduction length", "", "[tolerance]\nrelative = 0.1\nreduction_length = \"rows - 1\"\n",
+        BadTask{"reduction length", "",
+                "[tolerance]\nrelative = 0.1\n"
+                "reduction_length = \"rows - 1\"\n",
                 "task.toml:18: tolerance.reduction_length \"rows - 1\" is 0 at"},
         BadTask{"launch extent", "",
                 "[launch]\nkernel = \"softmax_kernel\"\ngrid = [\"rows / 2\"]\nblock = [1]\n",
@@ -307,8 +309,8 @@ TEST_F(TaskTest, SizesThatMemoryCannotHoldAreNamedWithWhatTheyNeed) {
   ASSERT_FALSE(little);
   EXPECT_EQ(little.error().code(), ErrorCode::kUnavailable);
   EXPECT_EQ(little.error().message(),
-            "task.toml:8: the timed row cols=16384 rows=65536 has 8 GiB of buffers and needs about 24 "
-            "GiB of memory; 23 GiB are free: make the sizes smaller");
+            "task.toml:8: the timed row cols=16384 rows=65536 has 8 GiB of buffers and needs about "
+            "24 GiB of memory; 23 GiB are free: make the sizes smaller");
   const KernelTask checked = *Load(With("rows = 33, cols = 100", "rows = 32768, cols = 1024"));
   EXPECT_TRUE(CheckMemory(checked, 2, uint64_t{2} << 30));
   EXPECT_THAT(CheckMemory(checked, 8, uint64_t{2} << 30).error().message(),
