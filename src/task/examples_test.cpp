@@ -54,7 +54,8 @@ TEST(Examples, TheOneOfTheFormatsDescriptionLoadsAndRuns) {
   const TemporaryDirectory folder = *TemporaryDirectory::Create("optiml-format-test-");
   ASSERT_TRUE(WriteFileAtomically(folder.path() / "task.toml", CodeBlock(*page, "```toml\n")));
   ASSERT_TRUE(WriteFileAtomically(folder.path() / "reference.cpp", CodeBlock(*page, "```cpp\n")));
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "kernel.cu", ""));
+  ASSERT_TRUE(
+      WriteFileAtomically(folder.path() / "kernel.cu", "extern \"C\" void scaled_softmax();"));
   const Result<KernelTask> task = LoadTask(folder.path());
   ASSERT_TRUE(task) << task.error().message();
   const auto reference = MakeHostReference(*task, {});

@@ -35,7 +35,7 @@ source = "reference.cpp"
 class ReferenceRangeTest : public testing::Test {
  protected:
   ReferenceRangeTest() : folder_(*TemporaryDirectory::Create("optiml-range-test-")) {
-    Write("kernel.cu", "");
+    Write("kernel.cu", "extern \"C\" void rows();");
     Write("task.toml", kTask);
   }
   void Write(const std::string& name, const std::string& text) {

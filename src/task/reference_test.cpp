@@ -42,7 +42,7 @@ constexpr char kGood[] =
 class ReferenceTest : public testing::Test {
  protected:
   ReferenceTest() : folder_(SharedFolder()) {
-    Write("kernel.cu", "");
+    Write("kernel.cu", "extern \"C\" void axpy();");
     Write("task.toml", kTask);
   }
   void Write(const std::string& name, const std::string& text) {

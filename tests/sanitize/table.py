@@ -3,7 +3,7 @@
 
 usage: table.py EMULATOR GPU > docs/sanitizer.md
 
-EMULATOR is what tests.sanitize --write FILE makes, GPU the h200.tsv of run_on_gpu.
+EMULATOR is what tests.sanitize --write FILE makes, GPU the h200.tsv of run_on_gpu (the one kept here: h200.tsv).
 """
 
 import pathlib
@@ -18,7 +18,7 @@ HEAD = """# The emulator beside compute-sanitizer
 Made by `tests/sanitize/table.py`; the cases and how they are run are in `tests/sanitize/README.md`.
 
 {faulty} kernels with one fault each, {clean} without: the emulator with every check on, and the four tools of
-compute-sanitizer on an H200. A number is the source line that is reported; `x` found without a line of the file.
+compute-sanitizer on an H200 (`tests/sanitize/h200.tsv`: 2026-11-30, driver 580.159.04, CUDA 13.0). A number is the source line that is reported; `x` found without a line of the file.
 
 | | faulty | found by the emulator | by compute-sanitizer | by both | by the emulator alone | by compute-sanitizer alone |
 |---|---|---|---|---|---|---|

@@ -1,7 +1,7 @@
 // Some threads of a warp leave before the barrier that the others reach.
 // n: 200
 // emulator: divergent barrier
-// sanitizer: synccheck
+// sanitizer: none
 __global__ void Reverse(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;

@@ -1,7 +1,7 @@
 // Threads of one warp reach the barrier of a loop a different number of times.
 // n: 64
 // emulator: divergent barrier
-// sanitizer: synccheck
+// sanitizer: none
 __global__ void Loop(const unsigned* in, unsigned* out, int n) {
   __shared__ unsigned tile[64];
   const int t = threadIdx.x;

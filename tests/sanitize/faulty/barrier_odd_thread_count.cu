@@ -1,7 +1,7 @@
 // A named barrier for a number of threads that is no multiple of the warp's size.
 // n: 64
 // emulator: trap
-// sanitizer: synccheck
+// sanitizer: memcheck
 __global__ void Odd(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;

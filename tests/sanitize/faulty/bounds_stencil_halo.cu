@@ -1,7 +1,7 @@
 // The right neighbour of the last element.
 // n: 640
 // emulator: out of bounds
-// sanitizer: memcheck
+// sanitizer: initcheck
 __global__ void Blur(const float* in, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i > 0 && i < n) {

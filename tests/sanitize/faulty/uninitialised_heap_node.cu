@@ -1,7 +1,7 @@
 // A field of a new node that nobody set.
 // n: 32
 // emulator: uninitialised
-// sanitizer: none
+// sanitizer: initcheck
 struct Node {
   unsigned value;
   unsigned next;

@@ -12,11 +12,11 @@ __global__ void k(const float* __restrict__ in, float* __restrict__ out, float a
     __syncthreads();
     plane[threadIdx.y + 1][threadIdx.x + 1] = here;
     if (threadIdx.x == 0) plane[threadIdx.y + 1][0] = inside && x > 0 ? in[z * layer + at - 1] : 0.0f;
-    if (threadIdx.x == kX - 1 || x == nx - 1) {
+    if (threadIdx.x == kX - 1) {
       plane[threadIdx.y + 1][threadIdx.x + 2] = inside && x + 1 < nx ? in[z * layer + at + 1] : 0.0f;
     }
     if (threadIdx.y == 0) plane[0][threadIdx.x + 1] = inside && y > 0 ? in[z * layer + at - nx] : 0.0f;
-    if (threadIdx.y == kY - 1 || y == ny - 1) {
+    if (threadIdx.y == kY - 1) {
       plane[threadIdx.y + 2][threadIdx.x + 1] = inside && y + 1 < ny ? in[z * layer + at + nx] : 0.0f;
     }
     __syncthreads();
