@@ -48,7 +48,7 @@ Json CountersToJson(const ptx::Counters& c) {
   }
   for (const auto& [name, member] : kRequests) {
     const ptx::RequestCounts& r = c.*member;
-    json[name] = {r.requests, r.sectors, r.lane_bytes, r.lines};
+    json[name] = {r.requests, r.sectors, r.lane_bytes, r.lines, r.wavefronts};
   }
   for (const auto& [name, member] : kShared) {
     const ptx::SharedCounts& s = c.*member;
@@ -81,7 +81,7 @@ ptx::Counters CountersFromJson(const Json& json) {
   }
   for (const auto& [name, member] : kRequests) {
     const Json& r = json.at(name);
-    c.*member = {number(r, 0), number(r, 1), number(r, 2), number(r, 3)};
+    c.*member = {number(r, 0), number(r, 1), number(r, 2), number(r, 3), number(r, 4)};
   }
   for (const auto& [name, member] : kShared) {
     const Json& s = json.at(name);

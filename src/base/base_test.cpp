@@ -6,11 +6,11 @@
 #include <fstream>
 #include <set>
 
-#include "base/memory_limits.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/content_hash.h"
 #include "base/file_system.h"
+#include "base/memory_limits.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "base/rng.h"
@@ -212,6 +212,8 @@ TEST(Memory, TheSmallestOfWhatTheMachineAndTheGroupLeave) {
   EXPECT_EQ(AvailableMemoryBytes(root.path()), 30000U);
   write("sys/fs/cgroup/memory.current", "40000\n");
   EXPECT_EQ(AvailableMemoryBytes(root.path()), 0U);
+  write("sys/fs/cgroup/memory.stat", "anon 7\ninactive_file 20000\nactive_file 9\n");
+  EXPECT_EQ(AvailableMemoryBytes(root.path()), 11000U);
 }
 
 }  // namespace

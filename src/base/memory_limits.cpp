@@ -32,6 +32,15 @@ std::optional<uint64_t> FieldOf(const std::filesystem::path& file, const std::st
   return kilobytes ? std::optional<uint64_t>(*kilobytes * 1024) : std::nullopt;
 }
 
+// "KEY 123" in a file of such lines; 0 without.
+uint64_t StatOf(const std::filesystem::path& file, const std::string& key) {
+  const Result<std::string> text = ReadFile(file);
+  const size_t at = text ? text->find(key + " ") : std::string::npos;
+  return at == std::string::npos
+             ? 0
+             : Number(std::string_view(*text).substr(at + key.size())).value_or(0);
+}
+
 std::optional<uint64_t> NumberIn(const std::filesystem::path& file) {
   const Result<std::string> text = ReadFile(file);
   return text ? Number(*text) : std::nullopt;
@@ -53,7 +62,9 @@ std::optional<uint64_t> AvailableMemoryBytes(const std::filesystem::path& root) 
   const auto group_limit = NumberIn(root / "sys/fs/cgroup/memory.max");  // "max": no limit
   const auto group_used = NumberIn(root / "sys/fs/cgroup/memory.current");
   if (group_limit && group_used) {
-    within(Rest(*group_limit, *group_used));
+    // The kernel gives back what only caches files.
+    const uint64_t cache = StatOf(root / "sys/fs/cgroup/memory.stat", "inactive_file");
+    within(Rest(*group_limit, Rest(*group_used, cache)));
   }
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {

@@ -112,6 +112,24 @@ TEST(Corpus, PassesTheOptionsOn) {
   EXPECT_THAT(line.out.str(), HasSubstr("1 kernel: 1 accepted"));
 }
 
+TEST(Corpus, AKernelThatMemoryCannotHoldCostsItsRow) {
+  CommandLine line;
+  AddTask(line, "all/good", "fine");
+  AddTask(line, "all/huge", "fine");
+  line.tools.program = [&](const std::vector<std::string>& arguments, const ProcessLimits&) {
+    if (arguments[1].find("huge") == std::string::npos) {
+      return std::optional<Result<ProcessOutcome>>();
+    }
+    ProcessOutcome outcome;
+    outcome.exit_code = kExitEnvironment;
+    outcome.standard_error = "optiml: n=1e12 needs 4 TB of memory\n";
+    return std::optional<Result<ProcessOutcome>>(outcome);
+  };
+  EXPECT_EQ(line.Run({"check", "--corpus", "all"}), kExitNothingKept) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("needs 4 TB of memory"));
+  EXPECT_THAT(line.out.str(), HasSubstr("2 kernels: 1 accepted"));
+}
+
 TEST(Corpus, ABrokenEnvironmentAndWrongUseEndIt) {
   CommandLine line;
   AddTask(line, "all/good", "fine");

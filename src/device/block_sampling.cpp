@@ -387,6 +387,7 @@ ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
     scale(requests->sectors);
     scale(requests->lane_bytes);
     scale(requests->lines);
+    scale(requests->wavefronts);
   }
   for (ptx::SharedCounts* shared : {&s.shared_load, &s.shared_store}) {
     scale(shared->requests);

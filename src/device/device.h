@@ -74,7 +74,7 @@ struct PlanPass {
 
 enum class CheckLevel {
   kBounds,  // out of bounds and misaligned only
-  kFull,    // and initialisation, shared-memory races, divergent barriers
+  kFull,    // and initialisation, races in shared and global memory, divergent barriers
 };
 
 struct RunRequest {

@@ -107,7 +107,7 @@ double WarpClocks(const ptx::Counters& c, const DeviceDescription& device) {
   double clocks = IssuedInstructions(c) * device.arithmetic_latency / device.instructions_in_flight;
   clocks += LoadClocks(c, device);
   // A round ends when the last of its wavefronts does.
-  clocks += D(c.global_load.lines) * device.global_wavefront_clocks;
+  clocks += D(c.global_load.wavefronts) * device.global_wavefront_clocks;
   clocks += D(c.shared_load.requests) * device.shared_latency / kSharedLoadsInFlight;
   clocks += WarpCount(c, InstructionClass::kWarp) * device.shared_latency;
   clocks += D(c.local_load.requests) * device.l1_latency / kDefaultLoadsInFlight;
@@ -202,9 +202,9 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
            device.dram_achievable_bytes_per_s;
   t.l2 = D(c.l2_sectors) * 32 / device.l2_bytes_per_s;
   t.l1_fill = of_sm(D(c.l2_read_sectors) * 32 / device.l1_fill_bytes_per_clock);
-  const double lines = D(c.global_load.lines) + D(c.global_store.lines) + LocalLines(c.local_load) +
-                       LocalLines(c.local_store);
-  t.global = of_sm(lines * device.global_wavefront_clocks / device.l1_wavefronts_per_clock);
+  const double wavefronts = D(c.global_load.wavefronts) + D(c.global_store.wavefronts) +
+                            LocalLines(c.local_load) + LocalLines(c.local_store);
+  t.global = of_sm(wavefronts * device.global_wavefront_clocks / device.l1_wavefronts_per_clock);
   t.l2_store = (D(c.global_store.lines) + LocalLines(c.local_store)) / device.l2_store_lines_per_s;
   t.shared = of_sm((D(c.shared_load.wavefronts) + D(c.shared_store.wavefronts)) /
                        device.l1_wavefronts_per_clock +

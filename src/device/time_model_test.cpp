@@ -23,8 +23,8 @@ class TimeModel : public ::testing::Test {
     c.blocks_in_grid = c.blocks_run = work.blocks;
     c.warps_run = warps;
     c.threads_run = elements;
-    c.global_load = {warps, warps * 4, elements * 4, warps};
-    c.global_store = {warps, warps * 4, elements * 4, warps};
+    c.global_load = {warps, warps * 4, elements * 4, warps, warps};
+    c.global_store = {warps, warps * 4, elements * 4, warps, warps};
     c.global_load_rounds = warps;
     c.load_requests_from_dram = warps;
     Warps(c, Class::kLoadGlobal, warps);
@@ -64,7 +64,7 @@ TEST_F(TimeModel, IssueIsOfInstructionsAloneAndBlockStartsStandBesideIt) {
   fewer.blocks = work.blocks / 4;
   fewer.block.threads = 1024;
   EXPECT_NEAR(PredictLaunch(fewer, device_).issue, times.issue, 0.01 * times.issue);
-  EXPECT_GT(times.block_start, 2 * PredictLaunch(fewer, device_).block_start);
+  EXPECT_GT(times.block_start, 1.5 * PredictLaunch(fewer, device_).block_start);
   const PlanWork plan = {{work, 0}};
   const Profile profile = ProfileOf(plan, PredictPlan(plan, device_), device_);
   // 8 warp instructions of 32 lanes on four schedulers of each multiprocessor.
@@ -172,7 +172,7 @@ TEST(BusySlices, CountsSlicesThatHoldAPiece) {
 TEST_F(TimeModel, ScatteredAccessesCostMoreThanDenseOnesWithAsManySectors) {
   LaunchWork dense = Map(uint64_t{1} << 22);
   LaunchWork scattered = dense;
-  scattered.counters.global_load.lines *= 4;
+  scattered.counters.global_load.wavefronts *= 4;
   EXPECT_GT(PredictLaunch(scattered, device_).global, PredictLaunch(dense, device_).global);
 }
 

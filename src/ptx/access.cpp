@@ -220,11 +220,11 @@ uint32_t ActivePhases(uint32_t mask, uint32_t bytes) {
 }
 
 uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
-                           uint32_t& ideal) {
+                           uint32_t& ideal, bool global) {
   const auto mask_of = [&](uint32_t begin, uint32_t lanes) {
     return site.mask & (lanes == 32 ? kAllLanes : ((1u << lanes) - 1) << begin);
   };
-  int16_t& memo = site.memo[address & 3];
+  int16_t& memo = site.memo[(global ? 32 : 0) + (address & 3)];
   if (memo >= 0) {
     ideal = static_cast<uint32_t>(site.ideal);
     return static_cast<uint32_t>(memo);

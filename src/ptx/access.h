@@ -5,6 +5,7 @@
 // counts, findings. The common half is in ops_memory.cpp, which calls these when its quick tests
 // fail. Internal to ptx/.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -38,9 +39,14 @@ uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint
 void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
 // Wavefronts of a shared access with a recorded pattern; `ideal` is the number without conflicts.
 // 4-byte accesses go by warp, 8-byte by half warp, 16-byte by quarter warp; twice as many lanes
-// where they read in pairs.
+// where they read in pairs. L1 has the banks of shared memory, so global accesses count alike.
 uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
-                           uint32_t& ideal);
+                           uint32_t& ideal, bool global = false);
+// Clocks that L1 needs for a global request of so many wavefronts in so many lines.
+inline uint32_t L1Wavefronts(uint32_t wavefronts, uint32_t lines) {
+  constexpr uint32_t kLinesOfWavefront = 4;  // tags looked up in a clock
+  return std::max(wavefronts, (lines + kLinesOfWavefront - 1) / kLinesOfWavefront);
+}
 // Phases (whole, half or quarter warps) with an active lane: the ideal wavefronts of an access
 // without equal addresses.
 uint32_t ActivePhases(uint32_t mask, uint32_t bytes);

@@ -15,6 +15,7 @@ void Add(RequestCounts& a, const RequestCounts& b) {
   a.sectors += b.sectors;
   a.lane_bytes += b.lane_bytes;
   a.lines += b.lines;
+  a.wavefronts += b.wavefronts;
 }
 
 void Add(SharedCounts& a, const SharedCounts& b) {

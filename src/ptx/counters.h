@@ -52,6 +52,8 @@ struct RequestCounts {
   uint64_t sectors = 0;     // 32-byte sectors that they touch, each once a request
   uint64_t lane_bytes = 0;  // bytes that the active lanes asked for
   uint64_t lines = 0;       // 128-byte lines that they touch, each once a request; global only
+  // Clocks of L1: as in shared memory, each of 32 banks gives 4 bytes; global only.
+  uint64_t wavefronts = 0;
 };
 
 // One kind of access to shared memory: 32 banks of 4 bytes; 8-byte accesses go by half warp,

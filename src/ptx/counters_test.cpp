@@ -246,6 +246,30 @@ TEST(Counting, LoadsMoveAcrossShortBranchesAndNotAcrossDivisionsOrLoops) {
       3u);
 }
 
+TEST(Counting, GlobalWavefrontsFollowTheBanksOfL1) {
+  struct Case {
+    const char* load;
+    int stride;
+    int offset;
+    uint64_t wavefronts;
+  };
+  const Case cases[] = {
+      {"ld.global.u32 %r9, [%rd2];", 4, 0, 1},     // one line
+      {"ld.global.u32 %r9, [%rd2];", 4, 12, 1},    // across two lines: each bank once all the same
+      {"ld.global.u32 %r9, [%rd2];", 0, 0, 1},     // one word for all
+      {"ld.global.u32 %r9, [%rd2];", 16, 0, 4},    // eight banks
+      {"ld.global.u32 %r9, [%rd2];", 12, 0, 1},    // three lines, every bank once
+      {"ld.global.u32 %r9, [%rd2];", 48, 0, 4},    // twelve lines
+      {"ld.global.u32 %r9, [%rd2];", 128, 0, 32},  // one bank
+      {"ld.global.u32 %r9, [%rd2];", 132, 0, 8},   // every bank once, but the tags of 32 lines
+      {"ld.global.v4.u32 {%r9, %r10, %r11, %r12}, [%rd2];", 16, 0, 4},
+      {"ld.global.v4.u32 {%r9, %r10, %r11, %r12}, [%rd2];", 32, 0, 8}};
+  for (const Case& c : cases) {
+    const Counters counters = Count(GlobalAt(c.load, c.stride, c.offset));
+    EXPECT_EQ(counters.global_load.wavefronts, c.wavefronts) << c.load << " " << c.stride;
+  }
+}
+
 TEST(Counting, LinesOfARequest) {
   const auto load = [](int stride) {
     return GlobalAt("ld.global.u32 %r9, [%rd2]; ld.global.u32 %r10, [%rd2];", stride);

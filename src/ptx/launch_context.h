@@ -45,7 +45,7 @@ struct LaunchContext {
   std::unique_ptr<L2Cache> l2;
   std::vector<std::unique_ptr<L1Cache>> l1;
   std::shared_ptr<GlobalRaces> global_races;  // null: not checked
-  std::mutex mutex;  // of everything below, and of atomics between workers
+  std::mutex mutex;                           // of everything below, and of atomics between workers
   std::string printf_output;
   std::set<std::string> reported;  // kind and instruction
 };

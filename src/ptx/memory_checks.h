@@ -216,12 +216,18 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
       ++counts.requests;
       counts.lane_bytes += lanes.count * size;
       if (shape != Shape::kPattern) {
+        const auto lines = static_cast<u32>(((hi - 1) >> 7) - (lo >> 7) + 1);
         counts.sectors += ((hi - 1) >> 5) - (lo >> 5) + 1;
-        counts.lines += ((hi - 1) >> 7) - (lo >> 7) + 1;
+        counts.lines += lines;
+        counts.wavefronts +=
+            L1Wavefronts(shape == Shape::kEqual ? 1 : ActivePhases(lanes.mask, size), lines);
       } else {
         counts.sectors += PatternSectors(worker, site, address, size);
         PatternLines(worker, site, address, size);
         counts.lines += site.line_count;
+        u32 ideal = 0;
+        counts.wavefronts += L1Wavefronts(
+            PatternWavefronts(worker, site, address, size, ideal, true), site.line_count);
       }
       if (worker.cache) {
         const AccessShape access{size, lanes.mask, kStore, false};

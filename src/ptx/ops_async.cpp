@@ -37,6 +37,9 @@ void CountCopy(Warp& w, const Op* op, const LaneCopy& copy, uint32_t bytes) {
     counters.global_load.sectors += PatternSectors(worker, site, first, bytes);
     PatternLines(worker, site, first, bytes);
     counters.global_load.lines += site.line_count;
+    uint32_t without_conflicts = 0;
+    counters.global_load.wavefronts += L1Wavefronts(
+        PatternWavefronts(worker, site, first, bytes, without_conflicts, true), site.line_count);
     for (uint32_t m = copy.reading; m != 0; m &= m - 1) {
       counters.global_load.lane_bytes += copy.read_bytes[std::countr_zero(m)];
       counters.async_copy.bytes += copy.read_bytes[std::countr_zero(m)];

@@ -142,6 +142,7 @@ void CountBulk(Worker& worker, const BulkCopy& copy) {
         copy.kind == BulkKind::kLoad ? counters.global_load : counters.global_store;
     counts.requests += lines;
     counts.lines += lines;
+    counts.wavefronts += lines;
     // Sectors once each: pieces of a swizzled row are neighbours in global memory.
     uint64_t last_sector = ~uint64_t{0};
     ForPieces(copy, [&](uint32_t, uint64_t address, uint32_t bytes) {

@@ -80,7 +80,9 @@ class Requests {
     sectors_.erase(std::unique(sectors_.begin(), sectors_.end()), sectors_.end());
     counts.sectors += sectors_.size();
     for (size_t i = 0; i < sectors_.size(); ++i) {
-      counts.lines += i == 0 || sectors_[i] >> 2 != sectors_[i - 1] >> 2 ? 1 : 0;
+      const bool new_line = i == 0 || sectors_[i] >> 2 != sectors_[i - 1] >> 2;
+      counts.lines += new_line ? 1 : 0;
+      counts.wavefronts += new_line ? 1 : 0;
     }
   }
 

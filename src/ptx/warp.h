@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ptx/cache_model.h"
 #include "ptx/atomic_places.h"
+#include "ptx/cache_model.h"
 #include "ptx/counters.h"
 #include "ptx/machine.h"
 #include "ptx/memory.h"
@@ -122,9 +122,10 @@ struct MemorySite {
   int32_t max_distance = 0;
   uint32_t distance_bits = 0;  // all distances or-ed
   bool duplicates = false;     // two lanes at the same address, or overlapping
-  int16_t memo[32] =
-      {};             // sectors (by address mod 32) or wavefronts (by address mod 4); -1: unknown
-  int16_t ideal = 0;  // wavefronts without bank conflicts, when the memo is known
+  // -1: unknown. Shared memory: wavefronts by address mod 4. Global: sectors by address mod 32,
+  // then wavefronts by address mod 4.
+  int16_t memo[36] = {};
+  int16_t ideal = 0;           // wavefronts without bank conflicts, when the memo is known
   uint32_t lines_phase = ~0u;  // address mod 128 for which `lines` holds
   uint8_t line_count = 0;
   int32_t line_distance[64] = {};  // in bytes from the first lane's line

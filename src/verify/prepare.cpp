@@ -195,7 +195,7 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
                       request.text.empty()
                           ? refusal->reason
                           : fmt::format("{} (at {})", refusal->reason, request.text),
-                      !task.launch);
+                      !by_task);
     }
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
     bound.push_back(std::move(arguments));
