@@ -64,7 +64,14 @@ TEST_F(TimeModel, IssueIsOfInstructionsAloneAndBlockStartsStandBesideIt) {
   fewer.blocks = work.blocks / 4;
   fewer.block.threads = 1024;
   EXPECT_NEAR(PredictLaunch(fewer, device_).issue, times.issue, 0.01 * times.issue);
-  EXPECT_GT(times.block_start, 1.5 * PredictLaunch(fewer, device_).block_start);
+  const auto starts = [&](double blocks, double warps) {
+    return blocks * (device_.block_start_clocks + warps * device_.warp_start_clocks) /
+           (device_.multiprocessors * device_.clock_hz);
+  };
+  const auto blocks = static_cast<double>(work.blocks);
+  EXPECT_NEAR(times.block_start, starts(blocks, 8), 0.01 * times.block_start);
+  EXPECT_NEAR(PredictLaunch(fewer, device_).block_start, starts(blocks / 4, 32),
+              0.01 * times.block_start);
   const PlanWork plan = {{work, 0}};
   const Profile profile = ProfileOf(plan, PredictPlan(plan, device_), device_);
   // 8 warp instructions of 32 lanes on four schedulers of each multiprocessor.
