@@ -64,8 +64,7 @@ constexpr Coefficient kCoefficients[] = {
     {"l2_bytes_per_s", &DeviceDescription::l2_bytes_per_s, 3.5e12, 9e12},
     {"dram_achievable_bytes_per_s", &DeviceDescription::dram_achievable_bytes_per_s, 3.9e12,
      4.7e12},
-    {"launch_overhead_s", &DeviceDescription::launch_overhead_s, 1e-6, 2.5e-6},
-    {"next_launch_overhead_s", &DeviceDescription::next_launch_overhead_s, 5e-7, 2.5e-6}};
+    {"next_launch_overhead_s", &DeviceDescription::next_launch_overhead_s, 5e-7, 5e-6}};
 
 // Weight of the error of single times against that of ratios: the level matters less than the
 // order.

@@ -62,7 +62,6 @@ Json CountersToJson(const ptx::Counters& c) {
                   a.serialised,
                   a.returning,
                   a.rounds,
-                  a.busiest_sector_rounds,
                   a.busiest_float_sector_rounds,
                   a.busiest_piece_rounds,
                   a.pieces};
@@ -90,7 +89,7 @@ ptx::Counters CountersFromJson(const Json& json) {
   for (const auto& [name, member] : kAtomics) {
     const Json& a = json.at(name);
     c.*member = {number(a, 0), number(a, 1), number(a, 2), number(a, 3), number(a, 4),
-                 number(a, 5), number(a, 6), number(a, 7), number(a, 8), number(a, 9)};
+                 number(a, 5), number(a, 6), number(a, 7), number(a, 8)};
   }
   c.cache_modelled = json.at("cache_modelled").get<bool>();
   json.at("thread_by_class").get_to(c.thread_by_class);

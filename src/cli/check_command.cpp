@@ -53,6 +53,9 @@ std::string WeakReference(const KernelTask& task, const KernelSource& kernel) {
                "nothing checks";
 }
 
+constexpr int64_t kMostKernelSeconds = 1'000'000;
+constexpr int64_t kMostKernelGib = 1 << 20;
+
 class CheckCommand : public Command {
  public:
   std::string Name() const override { return "check"; }
@@ -80,12 +83,12 @@ class CheckCommand : public Command {
     app.add_option("--kernel-time", kernel_seconds_,
                    "seconds after which the check of one of the corpus ends")
         ->type_name("SECONDS")
-        ->check(CLI::PositiveNumber)
+        ->check(WholeNumbers(int64_t{1}, kMostKernelSeconds))
         ->capture_default_str()
         ->group("Corpus");
     app.add_option("--kernel-memory", kernel_gib_, "GiB of address space for the check of one")
         ->type_name("GIB")
-        ->check(CLI::PositiveNumber)
+        ->check(WholeNumbers(int64_t{1}, kMostKernelGib))
         ->capture_default_str()
         ->group("Corpus");
     app.add_option("--kernel", kernel_, "the kernel to check (default: the task's own)")
@@ -116,7 +119,7 @@ class CheckCommand : public Command {
     if (task_.path.empty()) {
       return Error(ErrorCode::kInvalidArgument, "PATH is required (or --corpus DIR)");
     }
-    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools, verifier_));
     if (battery_) {
       return RunBattery(bench, env, tools);
     }
@@ -173,6 +176,9 @@ class CheckCommand : public Command {
         return kExitInterrupted;
       }
       OPTIML_ASSIGN(CorpusRow row, CheckOfCorpus(corpus, kernel, arguments, limits, env, tools));
+      if (env.stop != nullptr && *env.stop) {
+        return kExitInterrupted;  // the check was interrupted as well
+      }
       if (!json_) {
         *env.out << FormatCorpusRow(row, env.width) << std::flush;
       }

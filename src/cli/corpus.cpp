@@ -27,23 +27,23 @@ std::string FirstLine(std::string text) {
   return text.substr(0, text.find('\n'));
 }
 
-// The message of a size that memory cannot hold, or of an allocation that failed.
-bool NamesMemory(const ProcessOutcome& outcome) {
+// It said that a size does not fit in memory, or an allocation failed.
+bool RanOutOfMemory(const ProcessOutcome& outcome) {
   return outcome.standard_error.find("bad_alloc") != std::string::npos ||
-         outcome.standard_error.find("memory") != std::string::npos;
+         outcome.standard_error.find("of memory") != std::string::npos;
 }
 
 std::string WhyFailed(const ProcessOutcome& outcome, const ProcessLimits& limits) {
   if (outcome.timed_out) {
     return fmt::format("did not end within {} s", limits.wall_time.count() / 1000);
   }
-  if (outcome.standard_error.find("bad_alloc") != std::string::npos ||
-      outcome.standard_error.find("ut of memory") != std::string::npos) {
-    return "ran out of memory";
-  }
-  std::string why = outcome.signal != 0 ? fmt::format("crashed with signal {}", outcome.signal)
-                                        : fmt::format("ended with status {}", outcome.exit_code);
   const std::string said = FirstLine(outcome.standard_error);
+  if (RanOutOfMemory(outcome)) {
+    return outcome.signal != 0 ? "ran out of memory" : said;
+  }
+  const std::string why = outcome.signal != 0
+                              ? fmt::format("crashed with signal {}", outcome.signal)
+                              : fmt::format("ended with status {}", outcome.exit_code);
   return said.empty() ? why : why + ": " + said;
 }
 
@@ -129,7 +129,7 @@ Result<CorpusRow> CheckOfCorpus(const fs::path& corpus, const fs::path& kernel,
   OPTIML_ASSIGN(const ProcessOutcome outcome, tools.RunProgram(command, env, limits));
   row.seconds = std::chrono::duration<double>(outcome.wall_time).count();
   const bool ended = !outcome.timed_out && outcome.signal == 0;
-  if (ended && outcome.exit_code == kExitEnvironment && !NamesMemory(outcome)) {
+  if (ended && outcome.exit_code == kExitEnvironment && !RanOutOfMemory(outcome)) {
     return Error(ErrorCode::kUnavailable, FirstLine(outcome.standard_error));
   }
   if (ended && outcome.exit_code == kExitBadUse) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/fake_toolbox.h"
@@ -128,6 +130,31 @@ TEST(Corpus, AKernelThatMemoryCannotHoldCostsItsRow) {
   EXPECT_EQ(line.Run({"check", "--corpus", "all"}), kExitNothingKept) << line.err.str();
   EXPECT_THAT(line.out.str(), HasSubstr("needs 4 TB of memory"));
   EXPECT_THAT(line.out.str(), HasSubstr("2 kernels: 1 accepted"));
+}
+
+TEST(Corpus, AnInterruptDuringTheLastCheckEndsItToo) {
+  CommandLine line;
+  AddTask(line, "all/last", "fine");
+  std::atomic<bool> stop = false;
+  line.env.stop = &stop;
+  line.tools.program = [&](const std::vector<std::string>&, const ProcessLimits&) {
+    stop = true;
+    ProcessOutcome outcome;
+    outcome.exit_code = kExitInterrupted;
+    return std::optional<Result<ProcessOutcome>>(outcome);
+  };
+  EXPECT_EQ(line.Run({"check", "--corpus", "all"}), kExitInterrupted);
+  EXPECT_THAT(line.out.str(), Not(HasSubstr("failed")));
+}
+
+TEST(Corpus, LimitsOfACheckNameWhatIsAllowed) {
+  CommandLine line;
+  AddTask(line, "all/good", "fine");
+  EXPECT_EQ(line.Run({"check", "--corpus", "all", "--kernel-memory", "9999999999999"}),
+            kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("whole numbers from 1 to 1048576"));
+  EXPECT_EQ(line.Run({"check", "--corpus", "all", "--kernel-time", "0"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("whole numbers from 1 to 1000000"));
 }
 
 TEST(Corpus, ABrokenEnvironmentAndWrongUseEndIt) {

@@ -39,7 +39,7 @@ class OptimizeCommand : public Command {
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
     const SessionOptions options = session_.Get();
     OPTIML_TRY(MakeSearcher(options.search));  // before anything is compiled
-    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools, options.verifier));
     if (!stop_after_.empty()) {
       OPTIML_ASSIGN(const std::string text,
                     DescribeStage(bench, bench.task->source, *ParseStage(stop_after_),

@@ -60,7 +60,7 @@ class ResumeCommand : public Command {
       options.budget.wall_time =
           *seconds_ > 0 ? std::optional(std::chrono::seconds(*seconds_)) : std::nullopt;
     }
-    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task, env, tools));
+    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task, env, tools, options.verifier));
     if (bench.task->hash.Hex() != record.task.hash) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("{}: the task has changed since the run began (restore it, or begin "

@@ -141,6 +141,9 @@ TEST(Check, SizesBeyondTheMemoryAreOneMessage) {
     EXPECT_THAT(line.err.str(), HasSubstr("1 GiB are free: make the sizes smaller"));
     EXPECT_FALSE(line.Exists("run"));
   }
+  // All cases of a checked row are kept.
+  EXPECT_EQ(line.Run({"check", "copy", "--check-seeds", "100000000"}), kExitEnvironment);
+  EXPECT_THAT(line.err.str(), HasSubstr("GiB are free: make the sizes smaller"));
   line.env.memory_bytes.reset();
   EXPECT_EQ(line.Run({"check", "copy", "--timed", "n=100000000000"}), kExitBadUse);
   EXPECT_THAT(line.err.str(), HasSubstr("does not fit in the argument's type i32"));

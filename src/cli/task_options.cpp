@@ -200,7 +200,8 @@ Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& v
   return options;
 }
 
-Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools) {
+Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,
+                                const VerifierOptions& checks) {
   Workbench bench;
   OPTIML_ASSIGN(TaskOverrides overrides, MakeOverrides(options));
   const std::filesystem::path cache = env.CacheDirectory().value_or("");
@@ -211,7 +212,6 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   }
   OPTIML_ASSIGN(KernelTask task, LoadTask(path, overrides));
   if (env.memory_bytes) {
-    const VerifierOptions checks;
     const auto cases = static_cast<uint64_t>(checks.seeds) + checks.extra_fills.size();
     OPTIML_TRY(CheckMemory(task, cases, *env.memory_bytes));
   }

@@ -56,8 +56,9 @@ struct Workbench {
 };
 
 // Loads the task, compares it with its launcher, opens the toolchain and the device, compiles the
-// reference. Leaves nothing behind but cached files.
-Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools);
+// reference. Leaves nothing behind but cached files. `checks`: how many cases must fit in memory.
+Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,
+                                const VerifierOptions& checks = {});
 
 }  // namespace optiml
 

@@ -96,7 +96,8 @@ struct Diagnosis {
 struct Rejection {
   Stage stage = Stage::kBuild;
   std::string reason;  // one sentence, without the stage
-  // Nothing wrong was found: the front end or the device cannot follow what the candidate does.
+  // The front end or the device does not follow what the candidate does; whether it is right was
+  // not found out.
   bool is_unsupported = false;
 };
 

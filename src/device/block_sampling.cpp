@@ -401,7 +401,6 @@ ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
     scale(atomics->serialised);
     scale(atomics->returning);
     scale(atomics->rounds);
-    scale(atomics->busiest_sector_rounds);
     scale(atomics->busiest_float_sector_rounds);
     scale(atomics->busiest_piece_rounds);
   }

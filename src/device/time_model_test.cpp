@@ -150,7 +150,7 @@ TEST_F(TimeModel, AtomicsTakeTheRoundsOfTheBusiestPlace) {
   LaunchWork work = Map(uint64_t{1} << 20);
   ptx::AtomicCounts& atomics = work.counters.global_atomic;
   atomics = {1 << 15, 1 << 15, 1 << 20, 1 << 20, 0};
-  atomics.rounds = atomics.busiest_sector_rounds = atomics.busiest_piece_rounds = 1 << 20;
+  atomics.rounds = atomics.busiest_piece_rounds = 1 << 20;
   atomics.pieces = 1;
   const double one_address = PredictLaunch(work, device_).atomics;
   EXPECT_NEAR(one_address, (1 << 20) / device_.slice_atomic_rounds_per_s, 1e-9);
@@ -159,7 +159,7 @@ TEST_F(TimeModel, AtomicsTakeTheRoundsOfTheBusiestPlace) {
   EXPECT_NEAR(PredictLaunch(work, device_).atomics, (1 << 20) / device_.sector_float_rounds_per_s,
               1e-9);
   // Spread over all of L2, each slice does its part.
-  atomics.busiest_sector_rounds = atomics.busiest_float_sector_rounds = 1;
+  atomics.busiest_float_sector_rounds = 1;
   atomics.busiest_piece_rounds = 256;
   atomics.pieces = 4096;
   EXPECT_NEAR(PredictLaunch(work, device_).atomics, one_address / device_.l2_slices,

@@ -15,28 +15,6 @@
 namespace optiml::ptx {
 namespace {
 
-// A small hash set over worker scratch: Add returns the key's slot and whether it is new.
-class Distinct {
- public:
-  explicit Distinct(Worker& worker) : worker_(worker) { ++worker_.request_number; }
-
-  bool Add(uint64_t key, uint32_t& slot) {
-    slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
-    while (worker_.scratch_stamp[slot] == worker_.request_number) {
-      if (worker_.scratch_key[slot] == key) {
-        return false;
-      }
-      slot = (slot + 1) & 127;
-    }
-    worker_.scratch_stamp[slot] = worker_.request_number;
-    worker_.scratch_key[slot] = key;
-    return true;
-  }
-
- private:
-  Worker& worker_;
-};
-
 uint64_t At(uint64_t address, int32_t distance) {
   return address + static_cast<uint64_t>(static_cast<int64_t>(distance));
 }

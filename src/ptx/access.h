@@ -21,6 +21,28 @@ struct AccessShape {
   bool atomic = false;
 };
 
+// A small hash set over worker scratch: Add returns the key's slot and whether it is new.
+class Distinct {
+ public:
+  explicit Distinct(Worker& worker) : worker_(worker) { ++worker_.request_number; }
+
+  bool Add(uint64_t key, uint32_t& slot) {
+    slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
+    while (worker_.scratch_stamp[slot] == worker_.request_number) {
+      if (worker_.scratch_key[slot] == key) {
+        return false;
+      }
+      slot = (slot + 1) & 127;
+    }
+    worker_.scratch_stamp[slot] = worker_.request_number;
+    worker_.scratch_key[slot] = key;
+    return true;
+  }
+
+ private:
+  Worker& worker_;
+};
+
 // Points the site at the allocation (or shared region) that holds all of [lo, hi); false when none
 // does or a store is not allowed.
 bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store);

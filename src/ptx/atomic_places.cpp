@@ -1,6 +1,7 @@
 #include "ptx/atomic_places.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace optiml::ptx {
@@ -17,8 +18,7 @@ uint64_t Most(const std::vector<uint64_t>& rounds) {
 }  // namespace
 
 void AtomicPlaces::Allocate() {
-  sectors_.resize(size_t{1} << kSectorEntryBits);
-  floats_.resize(size_t{1} << kSectorEntryBits);
+  float_sectors_.resize(size_t{1} << kSectorEntryBits);
   pieces_.resize(size_t{1} << kPieceEntryBits);
 }
 
@@ -29,16 +29,14 @@ AtomicPlaces& AtomicPlaces::operator+=(const AtomicPlaces& other) {
   if (pieces_.empty()) {
     Allocate();
   }
-  AddEach(sectors_, other.sectors_);
-  AddEach(floats_, other.floats_);
+  AddEach(float_sectors_, other.float_sectors_);
   AddEach(pieces_, other.pieces_);
   return *this;
 }
 
 void AtomicPlaces::Summarise(AtomicCounts& counts) const {
   counts.rounds = std::accumulate(pieces_.begin(), pieces_.end(), uint64_t{0});
-  counts.busiest_sector_rounds = Most(sectors_);
-  counts.busiest_float_sector_rounds = Most(floats_);
+  counts.busiest_float_sector_rounds = Most(float_sectors_);
   counts.busiest_piece_rounds = Most(pieces_);
   counts.pieces = static_cast<uint64_t>(
       std::count_if(pieces_.begin(), pieces_.end(), [](uint64_t rounds) { return rounds != 0; }));

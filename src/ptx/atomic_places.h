@@ -29,9 +29,8 @@ class AtomicPlaces {
     if (pieces_.empty()) {
       Allocate();
     }
-    sectors_[Entry(sector, kSectorEntryBits)] += rounds;
     if (floating) {
-      floats_[Entry(sector, kSectorEntryBits)] += rounds;
+      float_sectors_[Entry(sector, kSectorEntryBits)] += rounds;
     }
     pieces_[Entry(sector >> (kL2PieceShift - kSectorShift), kPieceEntryBits)] += rounds;
   }
@@ -46,8 +45,7 @@ class AtomicPlaces {
   void Allocate();
 
   // Rounds by entry; empty until there is an atomic.
-  std::vector<uint64_t> sectors_;
-  std::vector<uint64_t> floats_;  // those of floating-point numbers alone
+  std::vector<uint64_t> float_sectors_;  // of floating-point numbers alone
   std::vector<uint64_t> pieces_;
 };
 

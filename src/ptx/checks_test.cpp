@@ -1,5 +1,6 @@
 // Each check fires on a kernel with one fault and stays silent on its clean twin.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "ptx/test_support.h"
@@ -256,6 +257,17 @@ TEST(Races, LanesOfOneWarpNeedAWarpBarrierWhenAsked) {
   ExpectClean(store + load, {32}, {false, true, false, true});
   EXPECT_EQ(First(Execute(store + load, {32}, 64, kWarp)).kind, "race");
   EXPECT_FALSE(Execute(store + "bar.warp.sync -1;" + load + store, {32}, 64, kWarp).clean());
+}
+
+TEST(Races, AWordOfOneLaneThatAllReadNeedsAWarpBarrierWhicheverLaneWrote) {
+  constexpr Checks kWarp{false, true, true, true};
+  for (const int writer : {0, 13, 31}) {
+    const std::string store = fmt::format(
+        "mov.u32 %r21, s; setp.eq.u32 %p1, %r1, {}; @%p1 st.shared.u32 [%r21], %r1;", writer);
+    const std::string load = "ld.shared.u32 %r9, [%r21];";
+    ExpectClean(store + "bar.warp.sync -1;" + load, {32}, kWarp);
+    EXPECT_EQ(First(Execute(store + load, {32}, 64, kWarp)).kind, "race") << writer;
+  }
 }
 
 TEST(Races, BarriersOfSomeWarpsOrderTheirLanesToo) {

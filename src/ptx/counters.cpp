@@ -36,7 +36,6 @@ void Add(AtomicCounts& a, const AtomicCounts& b) {
   a.serialised += b.serialised;
   a.returning += b.returning;
   a.rounds += b.rounds;
-  a.busiest_sector_rounds += b.busiest_sector_rounds;
   a.busiest_float_sector_rounds += b.busiest_float_sector_rounds;
   a.busiest_piece_rounds += b.busiest_piece_rounds;
   a.pieces = std::max(a.pieces, b.pieces);

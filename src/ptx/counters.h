@@ -78,8 +78,7 @@ struct AtomicCounts {
   uint64_t returning = 0;   // requests whose result is used (atom); the rest are reductions (red)
   // Global only (atomic_places.h): L2 takes one address of a sector in a round.
   uint64_t rounds = 0;
-  uint64_t busiest_sector_rounds = 0;
-  uint64_t busiest_float_sector_rounds = 0;  // counting floating-point atomics alone
+  uint64_t busiest_float_sector_rounds = 0;  // of a sector, counting floating-point atomics alone
   uint64_t busiest_piece_rounds = 0;         // of 512 bytes that one slice of L2 holds
   uint64_t pieces = 0;                       // that were touched, of 512 bytes; at most 4096
 };

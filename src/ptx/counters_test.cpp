@@ -137,7 +137,6 @@ TEST(Counting, RoundsOfAtomicsBySectorAndPiece) {
   // 32 lanes on one word: one sector takes them one by one.
   const Counters one = Count("red.global.add.u32 [%rd1], 1;");
   EXPECT_EQ(one.global_atomic.rounds, 32u);
-  EXPECT_EQ(one.global_atomic.busiest_sector_rounds, 32u);
   EXPECT_EQ(one.global_atomic.busiest_float_sector_rounds, 0u);
   EXPECT_EQ(one.global_atomic.busiest_piece_rounds, 32u);
   EXPECT_EQ(one.global_atomic.pieces, 1u);
@@ -150,7 +149,6 @@ TEST(Counting, RoundsOfAtomicsBySectorAndPiece) {
                      "red.global.add.u32 [%rd3], 1;",
                      4));
   EXPECT_EQ(pairs.global_atomic.rounds, 4u);
-  EXPECT_EQ(pairs.global_atomic.busiest_sector_rounds, 2u);
   EXPECT_EQ(pairs.global_atomic.busiest_piece_rounds, 4u);
   // Words 128 bytes apart: every lane a sector of its own, four of them in a piece of 512 bytes.
   const Counters apart =
@@ -158,7 +156,6 @@ TEST(Counting, RoundsOfAtomicsBySectorAndPiece) {
                      "red.global.add.u32 [%rd3], 1;",
                      128));
   EXPECT_EQ(apart.global_atomic.rounds, 32u);
-  EXPECT_EQ(apart.global_atomic.busiest_sector_rounds, 1u);
   EXPECT_EQ(apart.global_atomic.busiest_piece_rounds, 4u);
   EXPECT_EQ(apart.global_atomic.pieces, 8u);
 }

@@ -1,5 +1,6 @@
 // The race check of global memory: between blocks, warps and lanes, and what orders them.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "ptx/test_support.h"
@@ -97,6 +98,16 @@ TEST(GlobalRaces, WarpSynchronisationOrdersLanes) {
   ExpectRace(store + load, {1});
   ExpectClean(store + "bar.warp.sync -1;" + load, {1});
   ExpectRace("st.global.u32 [%rd1], %r1;", {1});
+}
+
+TEST(GlobalRaces, AWordOfOneLaneThatAllReadNeedsAWarpBarrierWhicheverLaneWrote) {
+  for (const int writer : {0, 13, 31}) {
+    const std::string store =
+        fmt::format("setp.eq.u32 %p3, %r1, {}; @%p3 st.global.u32 [%rd1], %r1;", writer);
+    const std::string load = "ld.global.u32 %r9, [%rd1];";
+    ExpectRace(store + load, {1});
+    ExpectClean(store + "bar.warp.sync -1;" + load, {1});
+  }
 }
 
 TEST(GlobalRaces, AFlagNeedsAFenceOfTheWriter) {

@@ -122,6 +122,18 @@ OPTIML_INLINE void ForPieces(MemorySite& site, Shape shape, bool known, const La
   }
 }
 
+// As ForPieces, for races: of lanes that read one address two are looked at, for one of them may be
+// the one that wrote there.
+template <bool kStore, class A, class F>
+OPTIML_INLINE void ForAccesses(MemorySite& site, Shape shape, bool known, const Lanes& lanes,
+                               u32 size, u64 address, u64 lo, u64 hi, const A* addresses,
+                               s64 offset, F f) {
+  if (!kStore && shape == Shape::kEqual && (lanes.mask & (lanes.mask - 1)) != 0) {
+    f(lo, hi, static_cast<u32>(__builtin_ctz(lanes.mask)));
+  }
+  ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset, f);
+}
+
 // The first lane whose bytes are not all written.
 template <class A>
 static __attribute__((noinline)) void FindUninitialised(Warp& w, const Op* op, Space space,
@@ -175,12 +187,12 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
   // Races.
   if constexpr (kSpace == Space::kGlobal) {
     if (worker.check_global_races && (op->aux & 8) == 0 && !site.allocation->read_only) {
-      ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
-                [&](u64 at, u64 end, u32 lane) {
-                  CheckGlobalAccess(w, op, *site.allocation, {at, end, lane, size, element},
-                                    kStore);
-                  return true;
-                });
+      ForAccesses<kStore>(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                          [&](u64 at, u64 end, u32 lane) {
+                            CheckGlobalAccess(w, op, *site.allocation,
+                                              {at, end, lane, size, element}, kStore);
+                            return true;
+                          });
     }
   }
   if constexpr (kSpace == Space::kShared) {
@@ -188,25 +200,26 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
       const bool strong_access = (op->aux & 1) != 0;  // volatile, relaxed, acquire, release
       const bool has_strong = !w.block->shadow->strong.empty();
       if (__builtin_expect(w.block->async != nullptr, 0)) {
-        ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
-                  [&](u64 at, u64 end, u32 lane) {
-                    CheckAsyncAccess(w, op, at, end, lane,
-                                     strong_access ? SharedAccess::kStrong
-                                     : kStore      ? SharedAccess::kStore
-                                                   : SharedAccess::kLoad);
-                    return true;
-                  });
+        ForAccesses<kStore>(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                            [&](u64 at, u64 end, u32 lane) {
+                              CheckAsyncAccess(w, op, at, end, lane,
+                                               strong_access ? SharedAccess::kStrong
+                                               : kStore      ? SharedAccess::kStore
+                                                             : SharedAccess::kLoad);
+                              return true;
+                            });
       }
-      ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
-                [&](u64 at, u64 end, u32 lane) {
-                  if (strong_access) {
-                    RaceRun<SharedAccess::kStrong>(w, op, at, end, lane, size, has_strong);
-                  } else {
-                    RaceRun<kStore ? SharedAccess::kStore : SharedAccess::kLoad>(
-                        w, op, at, end, lane, size, has_strong);
-                  }
-                  return true;
-                });
+      ForAccesses<kStore>(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+                          [&](u64 at, u64 end, u32 lane) {
+                            if (strong_access) {
+                              RaceRun<SharedAccess::kStrong>(w, op, at, end, lane, size,
+                                                             has_strong);
+                            } else {
+                              RaceRun<kStore ? SharedAccess::kStore : SharedAccess::kLoad>(
+                                  w, op, at, end, lane, size, has_strong);
+                            }
+                            return true;
+                          });
     }
   }
   // Counters.

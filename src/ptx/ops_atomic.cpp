@@ -12,6 +12,7 @@
 
 #include "ptx/access.h"
 #include "ptx/async_checks.h"
+#include "ptx/atomic_counts.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 
@@ -149,94 +150,6 @@ V Update(V* at, bool parallel, F f) {
     const V next = f(old);
     if (__atomic_compare_exchange_n(at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
       return old;
-    }
-  }
-}
-
-// A key's slot in the worker's scratch table, with a count of 0 when this request had not met it.
-uint32_t ScratchSlot(Worker& worker, uint64_t key) {
-  auto slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
-  while (worker.scratch_stamp[slot] == worker.request_number && worker.scratch_key[slot] != key) {
-    slot = (slot + 1) & 127;
-  }
-  if (worker.scratch_stamp[slot] != worker.request_number) {
-    worker.scratch_stamp[slot] = worker.request_number;
-    worker.scratch_key[slot] = key;
-    worker.scratch_slot[slot] = 0;
-  }
-  return slot;
-}
-
-// The largest number of lanes on one address. rank[lane]: how many lanes up to this one are on its.
-uint32_t CountPerAddress(Worker& worker, const uint64_t* address, uint32_t mask, uint8_t* rank) {
-  ++worker.request_number;
-  uint32_t most = 0;
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
-    const int l = std::countr_zero(m);
-    rank[l] = ++worker.scratch_slot[ScratchSlot(worker, address[l])];
-    most = std::max<uint32_t>(most, rank[l]);
-  }
-  return most;
-}
-
-// Of each sector, the lanes on its busiest address: the largest rank in it.
-void CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, const uint8_t* rank,
-                 bool floating) {
-  ++worker.request_number;
-  uint32_t slots[kLanes];
-  uint32_t sectors = 0;
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
-    const int l = std::countr_zero(m);
-    const uint32_t slot = ScratchSlot(worker, address[l] >> kSectorShift);
-    uint8_t& most = worker.scratch_slot[slot];
-    if (most == 0) {
-      slots[sectors++] = slot;
-    }
-    most = std::max(most, rank[l]);
-  }
-  for (uint32_t i = 0; i < sectors; ++i) {
-    worker.atomic_places.Add(worker.scratch_key[slots[i]], worker.scratch_slot[slots[i]], floating);
-  }
-}
-
-struct AtomicShape {
-  uint32_t bytes = 0;
-  bool shared = false;
-  bool floating = false;
-};
-
-void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* address, uint32_t mask,
-                 const AtomicShape& kind) {
-  Worker& worker = *w.worker;
-  AtomicCounts& counts =
-      kind.shared ? worker.counters.shared_atomic : worker.counters.global_atomic;
-  ++counts.requests;
-  counts.returning += op->d != 0 ? 1 : 0;
-  const auto lanes = static_cast<uint32_t>(std::popcount(mask));
-  counts.lanes += lanes;
-  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
-  bool equal = true;
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
-    equal = equal && address[std::countr_zero(m)] == address[first];
-  }
-  uint8_t rank[kLanes];
-  counts.serialised += equal ? lanes : CountPerAddress(worker, address, mask, rank);
-  if (kind.shared) {
-    return;
-  }
-  const AccessShape shape{kind.bytes, mask, true, true};
-  if (equal) {
-    worker.atomic_places.Add(address[first] >> kSectorShift, lanes, kind.floating);
-    ++counts.sectors;
-    if (worker.cache) {
-      CacheRange(worker, site, address[first], address[first] + kind.bytes, shape);
-    }
-  } else {
-    CountPlaces(worker, address, mask, rank, kind.floating);
-    RecordPattern(site, address, mask);
-    counts.sectors += PatternSectors(worker, site, address[first], kind.bytes);
-    if (worker.cache) {
-      CachePattern(worker, site, address[first], shape);
     }
   }
 }

@@ -57,6 +57,24 @@ TEST_F(VerifierTest, ALaunchTableBesideALauncherOfItsNameOrOtherParametersIsRefu
   EXPECT_THAT(BatteryMessage(), HasSubstr("task.toml:7: x is f32 in the task, but f64 in "));
 }
 
+TEST_F(VerifierTest, ACandidateForALaunchTableHasTheTasksParametersUnderAnyNames) {
+  Start(std::string(kTask) + kLaunchTable);
+  const auto judged = [&](const char* from, const char* to) {
+    std::string text = std::string(kSource).substr(0, std::string(kSource).find("extern"));
+    EXPECT_NE(text.find(from), std::string::npos);
+    text.replace(text.find(from), std::string(from).size(), to);
+    Evaluation evaluation;
+    const auto prepared =
+        verifier_->Prepare(KernelSource(text, "scale_kernel", "c.cu"), evaluation);
+    return prepared && std::holds_alternative<PreparedCandidate>(*prepared) ? "prepared"
+                                                                            : Reason(evaluation);
+  };
+  EXPECT_THAT(judged("const float* x, float* y", "const double* x, float* y"),
+              HasSubstr("x is f32 in the task, but f64 in "));
+  EXPECT_EQ(judged("const float* x, float* y", "const float* __restrict__ x, float* y"),
+            "prepared");
+}
+
 TEST_F(VerifierTest, ALaunchBeyondTheDeviceIsRejectedBeforeItRuns) {
   Start();
   Judge(Honest);

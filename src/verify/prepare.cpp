@@ -142,43 +142,67 @@ std::vector<LauncherFact> FactsOfKernel(const ast::SourceUnit& unit, const std::
   return FactsOf(parameters);
 }
 
-Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
-    const KernelTask& task, const ast::SourceUnit& unit, const std::string& task_entry,
-    bool same_names, const std::vector<PlanRequest>& requests) {
+// What launches the kernels: the task file, or the launcher `entry`.
+struct Launching {
+  bool by_task = false;
+  std::string entry;
+};
+
+// Whether the parameters are what the task says; those of a candidate may have other names.
+std::optional<Rejection> CheckParameters(const KernelTask& task, std::vector<LauncherFact> facts,
+                                         bool same_names) {
+  for (LauncherFact& fact : facts) {
+    if (!same_names) {
+      fact.name.clear();
+    }
+  }
+  const Result<void> agrees = CheckArguments(task, facts);
+  return agrees ? std::nullopt
+                : std::optional(Rejection{Stage::kPlan, agrees.error().message(), false});
+}
+
+std::variant<Launching, Rejection> ChooseLaunching(const KernelTask& task,
+                                                   const ast::SourceUnit& unit,
+                                                   const std::string& task_entry, bool same_names) {
   // A candidate for a task with [launch] may bring a launcher of its own.
   const std::string own = task.launch ? OwnLauncherName(task.launch->kernel) : std::string();
   const bool has_own = task.launch && std::holds_alternative<std::vector<LauncherParameter>>(
                                           FindLauncher(unit, own));
   if (has_own && same_names) {
-    return Rejected(
+    return Rejection{
         Stage::kPlan,
         fmt::format("{}: \"{}\" would take the place of [launch]: rename it, or say entry = \"{}\" "
                     "in [task] and leave out [launch]",
-                    unit.path, own, own));
+                    unit.path, own, own)};
   }
-  const bool by_task = task.launch && !has_own;
-  const std::string entry = has_own ? own : task_entry;
-  if (by_task && unit.FindFunction(task.launch->kernel) != nullptr) {
-    if (const Result<void> agrees = CheckArguments(task, FactsOfKernel(unit, task.launch->kernel));
-        !agrees && same_names) {
-      return Rejected(Stage::kPlan, agrees.error().message());
+  const Launching launching{task.launch && !has_own, has_own ? own : task_entry};
+  std::vector<LauncherFact> facts;
+  if (launching.by_task) {
+    if (unit.FindFunction(task.launch->kernel) == nullptr) {
+      return launching;  // the plan will say so
     }
-  }
-  if (!by_task) {
-    const auto found = FindLauncher(unit, entry);
+    facts = FactsOfKernel(unit, task.launch->kernel);
+  } else {
+    const auto found = FindLauncher(unit, launching.entry);
     if (const auto* refusal = std::get_if<Refusal>(&found)) {
-      return Rejected(Stage::kPlan, refusal->reason);
+      return Rejection{Stage::kPlan, refusal->reason};
     }
-    std::vector<LauncherFact> facts = FactsOf(std::get<std::vector<LauncherParameter>>(found));
-    for (LauncherFact& fact : facts) {
-      if (!same_names) {
-        fact.name.clear();
-      }
-    }
-    if (const Result<void> agrees = CheckArguments(task, facts); !agrees) {
-      return Rejected(Stage::kPlan, agrees.error().message());
-    }
+    facts = FactsOf(std::get<std::vector<LauncherParameter>>(found));
   }
+  if (auto rejection = CheckParameters(task, std::move(facts), same_names)) {
+    return *std::move(rejection);
+  }
+  return launching;
+}
+
+Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
+    const KernelTask& task, const ast::SourceUnit& unit, const std::string& task_entry,
+    bool same_names, const std::vector<PlanRequest>& requests) {
+  auto chosen = ChooseLaunching(task, unit, task_entry, same_names);
+  if (auto* rejection = std::get_if<Rejection>(&chosen)) {
+    return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(*rejection));
+  }
+  const auto& [by_task, entry] = std::get<Launching>(chosen);
   std::vector<LaunchPlan> plans;
   std::vector<std::vector<LauncherArgument>> bound;
   for (const PlanRequest& request : requests) {
