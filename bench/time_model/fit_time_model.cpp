@@ -54,7 +54,6 @@ struct Coefficient {
 constexpr Coefficient kCoefficients[] = {
     {"overlap_exponent", &DeviceDescription::overlap_exponent, 1.5, 12},
     {"global_wavefront_clocks", &DeviceDescription::global_wavefront_clocks, 1, 4},
-    {"block_spread", &DeviceDescription::block_spread, 0.001, 1},
     {"shared_atomic_clocks", &DeviceDescription::shared_atomic_clocks, 1, 16},
     {"instructions_in_flight", &DeviceDescription::instructions_in_flight, 1, 6},
     {"dram_latency", &DeviceDescription::dram_latency, 450, 1500},

@@ -29,7 +29,9 @@ constexpr std::pair<const char*, uint64_t ptx::Counters::*> kCounts[] = {
     {"l2_dirty_bytes_at_end", &ptx::Counters::l2_dirty_bytes_at_end},
     {"load_requests_from_l2", &ptx::Counters::load_requests_from_l2},
     {"load_requests_from_dram", &ptx::Counters::load_requests_from_dram},
-    {"global_load_rounds", &ptx::Counters::global_load_rounds}};
+    {"global_load_rounds", &ptx::Counters::global_load_rounds},
+    {"longest_warp_instructions", &ptx::Counters::longest_warp_instructions},
+    {"longest_block_instructions", &ptx::Counters::longest_block_instructions}};
 constexpr std::pair<const char*, ptx::RequestCounts ptx::Counters::*> kRequests[] = {
     {"global_load", &ptx::Counters::global_load},
     {"global_store", &ptx::Counters::global_store},

@@ -40,15 +40,10 @@ BuildOutcome AsCached(BuildOutcome outcome) {
 }
 
 Json ToJson(const KernelResources& kernel) {
-  return {{"name", kernel.name_expression},
-          {"lowered", kernel.lowered_name},
-          {"registers", kernel.registers},
-          {"shared", kernel.static_shared_bytes},
-          {"stack", kernel.stack_bytes},
-          {"spill_store", kernel.spill_store_bytes},
-          {"spill_load", kernel.spill_load_bytes},
-          {"constant", kernel.constant_bytes},
-          {"barriers", kernel.barriers}};
+  return {{"name", kernel.name_expression},        {"lowered", kernel.lowered_name},
+          {"registers", kernel.registers},         {"shared", kernel.static_shared_bytes},
+          {"stack", kernel.stack_bytes},           {"spill_store", kernel.spill_store_bytes},
+          {"spill_load", kernel.spill_load_bytes}, {"barriers", kernel.barriers}};
 }
 
 KernelResources KernelFromJson(const Json& json) {
@@ -60,7 +55,6 @@ KernelResources KernelFromJson(const Json& json) {
   kernel.stack_bytes = json.at("stack").get<uint64_t>();
   kernel.spill_store_bytes = json.at("spill_store").get<uint64_t>();
   kernel.spill_load_bytes = json.at("spill_load").get<uint64_t>();
-  kernel.constant_bytes = json.at("constant").get<uint64_t>();
   kernel.barriers = json.at("barriers").get<int>();
   return kernel;
 }

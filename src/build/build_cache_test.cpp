@@ -19,7 +19,7 @@ Artifact SomeArtifact() {
   artifact.cubin = {std::byte{0}, std::byte{0xff}, std::byte{'\n'}, std::byte{7}};
   artifact.log = "warning \xff\n";
   artifact.options = {"-std=c++17", "-lineinfo"};
-  artifact.toolchain = "NVRTC 13.0, nvJitLink 13.0";
+  artifact.toolchain = "NVRTC 13.0";
   artifact.build_time = std::chrono::milliseconds(3);
   KernelResources kernel;
   kernel.name_expression = "k<float>";
@@ -29,7 +29,6 @@ Artifact SomeArtifact() {
   kernel.stack_bytes = 2;
   kernel.spill_store_bytes = 3;
   kernel.spill_load_bytes = 4;
-  kernel.constant_bytes = 5;
   kernel.barriers = 6;
   artifact.kernels = {kernel};
   return artifact;
@@ -56,7 +55,6 @@ TEST(BuildOutcomeFormat, RoundTripsAnArtifact) {
   EXPECT_EQ(got.kernels[0].stack_bytes, 2u);
   EXPECT_EQ(got.kernels[0].spill_store_bytes, 3u);
   EXPECT_EQ(got.kernels[0].spill_load_bytes, 4u);
-  EXPECT_EQ(got.kernels[0].constant_bytes, 5u);
   EXPECT_EQ(got.kernels[0].barriers, 6);
 }
 

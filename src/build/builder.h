@@ -1,11 +1,11 @@
 #ifndef OPTIML_BUILD_BUILDER_H_
 #define OPTIML_BUILD_BUILDER_H_
 
-// Builder: device text -> PTX (NVRTC) -> cubin and resource usage (nvJitLink), in process, with a
-// cache by content.
+// Builder: device text -> PTX, cubin and resource usage by NVRTC, in process, with a cache by
+// content.
 //
-// The CUDA libraries are opened at run time; without them every call fails with kUnavailable and
-// the remedy. The PTX in an Artifact is the text that was linked. Compile errors are values
+// NVRTC is opened at run time; without it every call fails with kUnavailable and the remedy. The
+// PTX in an Artifact is the text that the cubin was assembled from. Compile errors are values
 // (BuildFailure) and are cached like successes. Threads: calls may be made from several threads.
 
 #include <filesystem>
@@ -28,10 +28,8 @@ struct BuildRequest {
 };
 
 struct ToolchainInfo {
-  std::string nvrtc_version;  // "13.0"
-  std::string nvjitlink_version;
-  std::filesystem::path nvrtc;  // the library that was opened
-  std::filesystem::path nvjitlink;
+  std::string nvrtc_version;                // "13.0"
+  std::filesystem::path nvrtc;              // the library that was opened
   std::filesystem::path include_directory;  // CUDA headers; empty when there are none
 };
 

@@ -15,7 +15,7 @@ namespace optiml {
 namespace {
 
 constexpr char kRemedy[] =
-    "install the CUDA toolkit (12.0 or later) or `pip install nvidia-cuda-nvrtc nvidia-nvjitlink "
+    "install the CUDA toolkit (12.0 or later) or `pip install nvidia-cuda-nvrtc "
     "nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-crt`, and set OPTIML_CUDA_HOME or "
     "OPTIML_PYTHON_SITE if it is in an unusual place";
 
@@ -57,7 +57,7 @@ void AddSite(const fs::path& site, SearchPlaces& places) {
   std::vector<fs::path> components = SortedChildren(nvidia);
   std::reverse(components.begin(), components.end());  // cu14 before cu13
   for (const fs::path& component : components) {
-    if (component.filename().string().rfind("cu", 0) == 0 || component.filename() == "nvjitlink") {
+    if (component.filename().string().rfind("cu", 0) == 0) {
       places.libraries.push_back(component / "lib");
       places.includes.push_back(component / "include");
     }
@@ -203,6 +203,8 @@ Result<void> BindNvrtc(void* handle, const fs::path& path, NvrtcApi& api) {
   Bind(handle, "nvrtcCompileProgram", api.compile_program, missing);
   Bind(handle, "nvrtcGetPTXSize", api.get_ptx_size, missing);
   Bind(handle, "nvrtcGetPTX", api.get_ptx, missing);
+  Bind(handle, "nvrtcGetCUBINSize", api.get_cubin_size, missing);
+  Bind(handle, "nvrtcGetCUBIN", api.get_cubin, missing);
   Bind(handle, "nvrtcGetProgramLogSize", api.get_program_log_size, missing);
   Bind(handle, "nvrtcGetProgramLog", api.get_program_log, missing);
   Bind(handle, "nvrtcAddNameExpression", api.add_name_expression, missing);
@@ -212,27 +214,6 @@ Result<void> BindNvrtc(void* handle, const fs::path& path, NvrtcApi& api) {
   if (!missing.empty()) {
     return Error(ErrorCode::kUnavailable, fmt::format("{} is not a usable NVRTC: it has no {}: {}",
                                                       path.string(), missing.front(), kRemedy));
-  }
-  return {};
-}
-
-Result<void> BindNvJitLink(void* handle, const fs::path& path, NvJitLinkApi& api) {
-  std::vector<std::string> missing;
-  Bind(handle, "nvJitLinkVersion", api.version, missing);
-  Bind(handle, "nvJitLinkCreate", api.create, missing);
-  Bind(handle, "nvJitLinkDestroy", api.destroy, missing);
-  Bind(handle, "nvJitLinkAddData", api.add_data, missing);
-  Bind(handle, "nvJitLinkComplete", api.complete, missing);
-  Bind(handle, "nvJitLinkGetLinkedCubinSize", api.get_linked_cubin_size, missing);
-  Bind(handle, "nvJitLinkGetLinkedCubin", api.get_linked_cubin, missing);
-  Bind(handle, "nvJitLinkGetErrorLogSize", api.get_error_log_size, missing);
-  Bind(handle, "nvJitLinkGetErrorLog", api.get_error_log, missing);
-  Bind(handle, "nvJitLinkGetInfoLogSize", api.get_info_log_size, missing);
-  Bind(handle, "nvJitLinkGetInfoLog", api.get_info_log, missing);
-  if (!missing.empty()) {
-    return Error(ErrorCode::kUnavailable,
-                 fmt::format("{} is not a usable nvJitLink: it has no {}: {}", path.string(),
-                             missing.front(), kRemedy));
   }
   return {};
 }
@@ -347,34 +328,22 @@ Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
   CudaLibraries libraries;
   OPTIML_ASSIGN(const OpenedLibrary nvrtc, Open(search, places, "libnvrtc", "nvrtcVersion"));
   OPTIML_TRY(BindNvrtc(nvrtc.handle, nvrtc.path, libraries.nvrtc));
-  // The two should be of one toolkit: look beside the first one first.
   if (!nvrtc.path.empty()) {
     LoadBuiltins(nvrtc.path);
-    places.libraries.insert(places.libraries.begin(), nvrtc.path.parent_path());
   }
-  OPTIML_ASSIGN(const OpenedLibrary jit, Open(search, places, "libnvJitLink", "nvJitLinkVersion"));
-  OPTIML_TRY(BindNvJitLink(jit.handle, jit.path, libraries.nvjitlink));
-
-  unsigned major = 0;
-  unsigned minor = 0;
   int count = 0;
   if (libraries.nvrtc.version(&libraries.nvrtc_major, &libraries.nvrtc_minor) != 0 ||
-      libraries.nvjitlink.version(&major, &minor) != 0 ||
       libraries.nvrtc.get_num_supported_archs(&count) != 0 || count <= 0) {
-    return Error(ErrorCode::kInternal, fmt::format("{} and {} do not tell their versions",
-                                                   nvrtc.path.string(), jit.path.string()));
+    return Error(ErrorCode::kInternal,
+                 fmt::format("{} does not tell its version", nvrtc.path.string()));
   }
-  libraries.nvjitlink_major = static_cast<int>(major);
-  libraries.nvjitlink_minor = static_cast<int>(minor);
   libraries.architectures.resize(static_cast<size_t>(count));
   if (libraries.nvrtc.get_supported_archs(libraries.architectures.data()) != 0) {
     return Error(ErrorCode::kInternal,
                  fmt::format("{} does not tell its architectures", nvrtc.path.string()));
   }
   libraries.info.nvrtc_version = fmt::format("{}.{}", libraries.nvrtc_major, libraries.nvrtc_minor);
-  libraries.info.nvjitlink_version = fmt::format("{}.{}", major, minor);
   libraries.info.nvrtc = nvrtc.path;
-  libraries.info.nvjitlink = jit.path;
   FindHeaders(places, nvrtc.path, libraries);
   return libraries;
 }

@@ -1,7 +1,7 @@
 #ifndef OPTIML_BUILD_CUDA_LIBRARIES_H_
 #define OPTIML_BUILD_CUDA_LIBRARIES_H_
 
-// CudaLibraries: NVRTC and nvJitLink, found and opened at run time.
+// CudaLibraries: NVRTC and CUDA's headers, found at run time.
 //
 // Searched in this order, the first place that has the library wins:
 //   1. $OPTIML_CUDA_HOME (when it is set, nothing else is searched);
@@ -31,12 +31,9 @@ namespace optiml {
 
 struct CudaLibraries {
   NvrtcApi nvrtc;
-  NvJitLinkApi nvjitlink;
   ToolchainInfo info;
   int nvrtc_major = 0;
   int nvrtc_minor = 0;
-  int nvjitlink_major = 0;
-  int nvjitlink_minor = 0;
   std::vector<std::filesystem::path> include_directories;  // for -I, in order; may be empty
   ContentHash headers;  // of the files that carry the headers' versions; zero: no headers
   std::vector<int> architectures;  // compute capabilities that NVRTC knows: 75, 80, ... 90

@@ -1,13 +1,11 @@
 #ifndef OPTIML_BUILD_NVRTC_API_H_
 #define OPTIML_BUILD_NVRTC_API_H_
 
-// The few functions of NVRTC and nvJitLink that we call, as pointers that are filled when the
-// libraries are opened: no CUDA header is needed to compile OptiML. Declarations follow NVIDIA's
-// documented C interfaces (NVRTC 12.0 and later, nvJitLink 12.0 and later); result codes are plain
-// ints here. Filled once, then only read.
+// The few functions of NVRTC that we call, as pointers that are filled when the library is opened:
+// no CUDA header is needed to compile OptiML. Declarations follow NVIDIA's documented C interface
+// (NVRTC 12.0 and later); result codes are plain ints here. Filled once, then only read.
 
 #include <cstddef>
-#include <cstdint>
 
 namespace optiml {
 
@@ -28,31 +26,14 @@ struct NvrtcApi {
   int (*compile_program)(Program, int option_count, const char* const* options) = nullptr;
   int (*get_ptx_size)(Program, size_t* bytes_with_zero) = nullptr;
   int (*get_ptx)(Program, char*) = nullptr;
+  int (*get_cubin_size)(Program, size_t* bytes) = nullptr;
+  int (*get_cubin)(Program, char*) = nullptr;
   int (*get_program_log_size)(Program, size_t* bytes_with_zero) = nullptr;
   int (*get_program_log)(Program, char*) = nullptr;
   int (*add_name_expression)(Program, const char*) = nullptr;
   int (*get_lowered_name)(Program, const char* expression, const char** lowered) = nullptr;
   // NVRTC 12.8 and later, null before: the callback ends a compilation by returning 1.
   int (*set_flow_callback)(Program, int (*callback)(void* payload, void*), void* payload) = nullptr;
-};
-
-struct NvJitLinkApi {
-  static constexpr int kSuccess = 0;
-  static constexpr int kInputPtx = 2;
-
-  using Handle = void*;
-  int (*version)(unsigned* major, unsigned* minor) = nullptr;
-  int (*create)(Handle*, uint32_t option_count, const char** options) = nullptr;
-  int (*destroy)(Handle*) = nullptr;
-  int (*add_data)(Handle, int input_type, const void* data, size_t bytes,
-                  const char* name) = nullptr;
-  int (*complete)(Handle) = nullptr;
-  int (*get_linked_cubin_size)(Handle, size_t* bytes) = nullptr;
-  int (*get_linked_cubin)(Handle, void*) = nullptr;
-  int (*get_error_log_size)(Handle, size_t* bytes) = nullptr;
-  int (*get_error_log)(Handle, char*) = nullptr;
-  int (*get_info_log_size)(Handle, size_t* bytes) = nullptr;
-  int (*get_info_log)(Handle, char*) = nullptr;
 };
 
 }  // namespace optiml

@@ -38,16 +38,6 @@ struct ProgramGuard {
   }
 };
 
-struct LinkGuard {
-  const NvJitLinkApi& api;
-  NvJitLinkApi::Handle handle = nullptr;
-  ~LinkGuard() {
-    if (handle != nullptr) {
-      api.destroy(&handle);
-    }
-  }
-};
-
 std::string WithoutTrailingZero(std::string text) {
   while (!text.empty() && text.back() == '\0') {
     text.pop_back();
@@ -67,19 +57,6 @@ std::string ProgramLog(const NvrtcApi& api, NvrtcApi::Program program) {
   return WithoutTrailingZero(std::move(log));
 }
 
-std::string LinkLog(const NvJitLinkApi& api, NvJitLinkApi::Handle handle, bool errors) {
-  size_t bytes = 0;
-  const int sized =
-      errors ? api.get_error_log_size(handle, &bytes) : api.get_info_log_size(handle, &bytes);
-  if (sized != NvJitLinkApi::kSuccess || bytes == 0) {
-    return {};
-  }
-  std::string log(bytes + 1, '\0');
-  const int got =
-      errors ? api.get_error_log(handle, log.data()) : api.get_info_log(handle, log.data());
-  return got == NvJitLinkApi::kSuccess ? WithoutTrailingZero(std::move(log)) : std::string();
-}
-
 int StopAfterDeadline(void* payload, void* /*reserved*/) {
   return std::chrono::steady_clock::now() >
                  *static_cast<std::chrono::steady_clock::time_point*>(payload)
@@ -90,6 +67,7 @@ int StopAfterDeadline(void* payload, void* /*reserved*/) {
 // What NVRTC made of a source.
 struct Compiled {
   std::string ptx;
+  std::vector<std::byte> cubin;
   std::string log;
   std::vector<std::pair<std::string, std::string>> names;  // expression -> lowered
 };
@@ -145,6 +123,12 @@ Result<std::variant<Compiled, BuildFailure>> Compile(const NvrtcApi& api,
                     fmt::format("{}: compilation did not end within {} s", request.file_name,
                                 kCompileTimeLimit.count()))};
   }
+  if (code != NvrtcApi::kSuccess) {
+    if (std::string first = FirstAssemblerError(compiled.log); !first.empty()) {
+      return {Failure("assemble", std::move(compiled.log),
+                      fmt::format("{}: {}", request.file_name, first))};
+    }
+  }
   if (code == NvrtcApi::kCompilationError || code == NvrtcApi::kNameExpressionNotValid) {
     std::string first = FirstError(compiled.log);
     return {Failure("compile", std::move(compiled.log), std::move(first))};
@@ -173,47 +157,16 @@ Result<std::variant<Compiled, BuildFailure>> Compile(const NvrtcApi& api,
   if (code != NvrtcApi::kSuccess) {
     return NvrtcError(api, "nvrtcGetPTX", code);
   }
+  code = api.get_cubin_size(guard.program, &bytes);
+  if (code == NvrtcApi::kSuccess) {
+    compiled.cubin.resize(bytes);
+    code = api.get_cubin(guard.program, reinterpret_cast<char*>(compiled.cubin.data()));
+  }
+  if (code != NvrtcApi::kSuccess) {
+    return NvrtcError(api, "nvrtcGetCUBIN", code);
+  }
   compiled.ptx = WithPlainFileName(WithoutTrailingZero(std::move(compiled.ptx)), request.file_name);
   return {std::move(compiled)};
-}
-
-struct Linked {
-  std::vector<std::byte> cubin;
-  std::string log;
-};
-
-Result<std::variant<Linked, BuildFailure>> Link(const NvJitLinkApi& api, const std::string& ptx,
-                                                const std::string& file_name,
-                                                const std::string& architecture) {
-  const std::string arch_option = "-arch=" + architecture;
-  const char* options[] = {arch_option.c_str(), "-verbose", "-lineinfo"};
-  LinkGuard guard{api};
-  int code = api.create(&guard.handle, 3, options);
-  if (code != NvJitLinkApi::kSuccess) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("nvJitLink refuses {} (error {})", arch_option, code));
-  }
-  code = api.add_data(guard.handle, NvJitLinkApi::kInputPtx, ptx.data(), ptx.size(), "kernel.ptx");
-  if (code == NvJitLinkApi::kSuccess) {
-    code = api.complete(guard.handle);
-  }
-  if (code != NvJitLinkApi::kSuccess) {
-    std::string log = LinkLog(api, guard.handle, true);
-    std::string first = fmt::format("{}: {}", file_name, FirstError(log));
-    return {Failure("link", std::move(log), std::move(first))};
-  }
-  Linked linked;
-  linked.log = LinkLog(api, guard.handle, false);
-  size_t bytes = 0;
-  code = api.get_linked_cubin_size(guard.handle, &bytes);
-  if (code == NvJitLinkApi::kSuccess) {
-    linked.cubin.resize(bytes);
-    code = api.get_linked_cubin(guard.handle, linked.cubin.data());
-  }
-  if (code != NvJitLinkApi::kSuccess) {
-    return Error(ErrorCode::kInternal, fmt::format("nvJitLinkGetLinkedCubin failed ({})", code));
-  }
-  return {std::move(linked)};
 }
 
 // Folders that the request's own options add to the include path.
@@ -320,9 +273,9 @@ class NvrtcBuilder : public Builder {
 
   static std::vector<std::string> OptionsFor(const CudaLibraries& libraries,
                                              const BuildRequest& request) {
-    std::vector<std::string> options = {
-        "--gpu-architecture=compute_" + request.architecture.substr(3), "-lineinfo",
-        std::string("--pre-include=") + kPreludeHeader};
+    std::vector<std::string> options = {"--gpu-architecture=" + request.architecture, "-lineinfo",
+                                        "--ptxas-options=-v",
+                                        std::string("--pre-include=") + kPreludeHeader};
     const auto names_standard = [](const std::string& option) {
       return option.rfind("-std=", 0) == 0 || option.rfind("--std=", 0) == 0;
     };
@@ -358,8 +311,7 @@ class NvrtcBuilder : public Builder {
   }
 
   static std::string ToolchainText(const CudaLibraries& libraries) {
-    return fmt::format("NVRTC {}, nvJitLink {}", libraries.info.nvrtc_version,
-                       libraries.info.nvjitlink_version);
+    return "NVRTC " + libraries.info.nvrtc_version;
   }
 
   static Result<BuildOutcome> BuildNew(const CudaLibraries& libraries, const BuildRequest& request,
@@ -372,34 +324,21 @@ class NvrtcBuilder : public Builder {
       return {std::move(*failure)};
     }
     Compiled& compiled = std::get<Compiled>(compile_outcome);
-    // An nvJitLink older than NVRTC refuses the newer version number; the instructions for an
-    // architecture that it knows are the same.
-    const PtxVersion newest = NewestPtxOf(libraries.nvjitlink_major, libraries.nvjitlink_minor);
-    if (VersionOfPtx(compiled.ptx) > newest) {
-      compiled.ptx = WithPtxVersion(compiled.ptx, newest);
-    }
     if (PtxEntries(compiled.ptx).empty()) {
       return {Failure(
           "compile", compiled.log,
           fmt::format("{}: there is no __global__ function that is used", request.file_name))};
     }
-    OPTIML_ASSIGN(auto link_outcome,
-                  Link(libraries.nvjitlink, compiled.ptx, request.file_name, request.architecture));
-    if (auto* failure = std::get_if<BuildFailure>(&link_outcome)) {
-      return {std::move(*failure)};
-    }
-    Linked& linked = std::get<Linked>(link_outcome);
-
     Artifact artifact;
     artifact.key = key;
     artifact.ptx_hash = ContentHash::Of(NormalisePtx(compiled.ptx));
     artifact.architecture = request.architecture;
     artifact.options = options;
     artifact.toolchain = ToolchainText(libraries);
-    artifact.kernels = ResourcesOf(compiled, ParseResourceLog(linked.log));
-    artifact.log = compiled.log + WithoutResourceReport(linked.log);
+    artifact.kernels = ResourcesOf(compiled, ParseResourceLog(compiled.log));
+    artifact.log = WithoutResourceReport(compiled.log);
     artifact.ptx = std::move(compiled.ptx);
-    artifact.cubin = std::move(linked.cubin);
+    artifact.cubin = std::move(compiled.cubin);
     artifact.build_time = stopwatch.Elapsed();
     return {std::move(artifact)};
   }

@@ -10,6 +10,10 @@
 namespace optiml {
 namespace {
 
+// Of a block, declared in the source, on every architecture (CUDA C++ Programming Guide, "Compute
+// Capabilities").
+constexpr uint64_t kStaticSharedLimit = 48 * 1024;
+
 std::vector<std::string_view> Lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -81,16 +85,6 @@ std::optional<uint64_t> NumberBefore(std::string_view line, std::string_view wor
   return value;
 }
 
-// The sum of "N bytes cmem[0], M bytes cmem[2]".
-uint64_t ConstantBytes(std::string_view line) {
-  uint64_t sum = 0;
-  while (const auto bytes = NumberBefore(line, " bytes cmem")) {
-    sum += *bytes;
-    line.remove_prefix(line.find(" bytes cmem") + 1);
-  }
-  return sum;
-}
-
 // What stands between the first two quotes after `prefix`.
 std::optional<std::string> QuotedAfter(std::string_view line, std::string_view prefix) {
   const size_t at = line.find(prefix);
@@ -103,27 +97,6 @@ std::optional<std::string> QuotedAfter(std::string_view line, std::string_view p
     return std::nullopt;
   }
   return std::string(line.substr(begin + 1, end - begin - 1));
-}
-
-struct VersionDirective {
-  size_t begin = 0;  // of the number
-  size_t end = 0;
-};
-
-std::optional<VersionDirective> FindVersion(std::string_view ptx) {
-  size_t at = ptx.rfind(".version", 0) == 0 ? 0 : ptx.find("\n.version");
-  if (at == std::string_view::npos) {
-    return std::nullopt;
-  }
-  VersionDirective found;
-  found.begin = ptx.find_first_of("0123456789", at);
-  found.end = found.begin == std::string_view::npos
-                  ? found.begin
-                  : ptx.find_first_not_of("0123456789.", found.begin);
-  if (found.end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  return found;
 }
 
 }  // namespace
@@ -170,43 +143,6 @@ std::vector<std::string> PtxEntries(std::string_view ptx) {
   return entries;
 }
 
-PtxVersion VersionOfPtx(std::string_view ptx) {
-  const auto found = FindVersion(ptx);
-  PtxVersion version;
-  if (found.has_value()) {
-    const char* end = ptx.data() + found->end;
-    const auto major = std::from_chars(ptx.data() + found->begin, end, version.major);
-    if (major.ptr != end) {
-      std::from_chars(major.ptr + 1, end, version.minor);
-    }
-  }
-  return version;
-}
-
-PtxVersion NewestPtxOf(int toolkit_major, int toolkit_minor) {
-  if (toolkit_major > 13) {
-    return {99, 0};
-  }
-  if (toolkit_major == 13) {
-    return toolkit_minor <= 3 ? PtxVersion{9, toolkit_minor} : PtxVersion{99, 0};
-  }
-  // CUDA 12.0 ... 12.9.
-  constexpr int kMinorOf12[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 8};
-  if (toolkit_major == 12 && toolkit_minor >= 0 && toolkit_minor <= 9) {
-    return {8, kMinorOf12[toolkit_minor]};
-  }
-  return {7, 0};
-}
-
-std::string WithPtxVersion(std::string_view ptx, PtxVersion version) {
-  const auto found = FindVersion(ptx);
-  if (!found.has_value()) {
-    return std::string(ptx);
-  }
-  return fmt::format("{}{}.{}{}", ptx.substr(0, found->begin), version.major, version.minor,
-                     ptx.substr(found->end));
-}
-
 std::string WithPlainFileName(std::string_view ptx, std::string_view file_name) {
   const std::string tail = fmt::format("/{}\"", file_name);
   std::string out;
@@ -226,37 +162,16 @@ std::string WithPlainFileName(std::string_view ptx, std::string_view file_name) 
 }
 
 std::map<std::string, KernelResources> ParseResourceLog(std::string_view log) {
-  // ptxas (per entry, "ptxas info : ...") tells stack, spills and the shared bytes of the source;
-  // the linker's own section after it ("info : ...") repeats registers and adds what the system
-  // reserves, so only its constant bytes are taken.
   std::map<std::string, KernelResources> resources;
   KernelResources* current = nullptr;
-  bool of_linker = false;
   for (const std::string_view line : Lines(log)) {
-    const bool of_ptxas = line.rfind("ptxas", 0) == 0;
-    if (of_ptxas) {
-      if (const auto name = QuotedAfter(line, "Compiling entry function")) {
-        current = &resources[*name];
-        current->lowered_name = *name;
-        of_linker = false;
-        continue;
-      }
-      if (line.find("Function properties for ") != std::string_view::npos) {
-        continue;  // of the entry itself, or of a function that it calls: its stack is added below
-      }
-    } else if (const auto name = QuotedAfter(line, "Function properties for")) {
-      const auto known = resources.find(*name);
-      current = known == resources.end() ? nullptr : &known->second;
-      of_linker = true;
+    if (const auto name = QuotedAfter(line, "Compiling entry function")) {
+      current = &resources[*name];
+      current->lowered_name = *name;
       continue;
     }
-    if (current == nullptr) {
-      continue;
-    }
-    if (of_linker) {
-      if (const uint64_t bytes = ConstantBytes(line); bytes > 0) {
-        current->constant_bytes = bytes;
-      }
+    // Properties follow, of the entry and of functions that it calls: their stacks add up.
+    if (current == nullptr || line.rfind("ptxas", 0) != 0) {
       continue;
     }
     current->stack_bytes += NumberBefore(line, " bytes stack frame").value_or(0);
@@ -266,7 +181,6 @@ std::map<std::string, KernelResources> ParseResourceLog(std::string_view log) {
       current->registers = static_cast<int>(*registers);
       current->barriers = static_cast<int>(NumberBefore(line, " barriers").value_or(0));
       current->static_shared_bytes = NumberBefore(line, " bytes smem").value_or(0);
-      current->constant_bytes = ConstantBytes(line);
     }
   }
   return resources;
@@ -275,14 +189,48 @@ std::map<std::string, KernelResources> ParseResourceLog(std::string_view log) {
 std::string WithoutResourceReport(std::string_view log) {
   std::string out;
   for (const std::string_view line : Lines(log)) {
-    const bool report = line.rfind("ptxas info", 0) == 0 || line.rfind("ptxas  ", 0) == 0 ||
-                        line.rfind("info ", 0) == 0;
+    const bool report = line.rfind("ptxas info", 0) == 0 || line.rfind("ptxas  ", 0) == 0;
     if (!report && !Trim(line).empty()) {
       out += line;
       out += '\n';
     }
   }
   return out;
+}
+
+std::string FirstAssemblerError(std::string_view log) {
+  std::string fatal;
+  bool ran = false;
+  for (const std::string_view raw : Lines(log)) {
+    const std::string_view line = Trim(raw);
+    if (line.rfind("ptxas", 0) != 0) {
+      continue;
+    }
+    ran = true;
+    const size_t colon = line.find(" : ");
+    if (colon == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view kind = Trim(line.substr(0, colon));
+    const std::string_view message = Trim(line.substr(colon + 3));
+    if (kind.ends_with("error")) {
+      return std::string(message);
+    }
+    if (kind.ends_with("fatal") && fatal.empty()) {
+      fatal = message;
+    }
+  }
+  if (!fatal.empty() || !ran) {
+    return fatal;
+  }
+  // Too much shared memory: NVRTC's ptxas fails without a word.
+  for (const auto& [name, kernel] : ParseResourceLog(log)) {
+    if (kernel.static_shared_bytes > kStaticSharedLimit) {
+      return fmt::format("{} declares {} bytes of shared memory, {} are allowed", name,
+                         kernel.static_shared_bytes, kStaticSharedLimit);
+    }
+  }
+  return "ptxas fails and gives no reason";
 }
 
 std::string FirstError(std::string_view log) {

@@ -21,23 +21,6 @@ std::string NormalisePtx(std::string_view ptx);
 // Entry names in order of appearance.
 std::vector<std::string> PtxEntries(std::string_view ptx);
 
-// A PTX ISA version. {9, 0} for ".version 9.0".
-struct PtxVersion {
-  int major = 0;
-  int minor = 0;
-  friend auto operator<=>(const PtxVersion&, const PtxVersion&) = default;
-};
-
-// Of the .version directive; {0, 0} when there is none.
-PtxVersion VersionOfPtx(std::string_view ptx);
-
-// The newest PTX ISA that a toolkit's assembler reads (PTX ISA manual, "Release notes"). Toolkits
-// newer than the table are taken to read any version: {99, 0}.
-PtxVersion NewestPtxOf(int toolkit_major, int toolkit_minor);
-
-// Replaces the version of the .version directive.
-std::string WithPtxVersion(std::string_view ptx, PtxVersion version);
-
 // NVRTC writes `.file 1 "<working directory>/<name>"`: the same with the name alone, so that the
 // text does not depend on where the process runs.
 std::string WithPlainFileName(std::string_view ptx, std::string_view file_name);
@@ -47,6 +30,10 @@ std::map<std::string, KernelResources> ParseResourceLog(std::string_view log);
 
 // The log without ptxas's per-kernel report: warnings and other remarks only.
 std::string WithoutResourceReport(std::string_view log);
+
+// What ptxas refused, of the log of a build that failed ("Not a name of any known instruction:
+// 'foo'"); empty when it did not run.
+std::string FirstAssemblerError(std::string_view log);
 
 // "kernel.cu(12): error: identifier "foo" is undefined" -> "kernel.cu:12: identifier "foo" is
 // undefined". The first line of the log when no line has that form; empty for an empty log.

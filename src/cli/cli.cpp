@@ -38,7 +38,7 @@ constexpr char kRootFooter[] =
     "Environment\n"
     "  OPTIML_CACHE_DIR   compiled kernels and references (default: $XDG_CACHE_HOME/optiml, then\n"
     "                     ~/.cache/optiml)\n"
-    "  OPTIML_CUDA_HOME   where NVRTC and nvJitLink are, when they are not found by themselves\n"
+    "  OPTIML_CUDA_HOME   where NVRTC is, when it is not found by itself\n"
     "  OPTIML_LOG         debug or info: diagnostics of OptiML itself on standard error";
 
 std::vector<std::string> LongNames(const CLI::App& app) {

@@ -44,9 +44,6 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
     const ToolchainInfo& info = *facts.toolchain;
     findings.push_back({"NVRTC", Verdict::kOk,
                         fmt::format("{}, {}", info.nvrtc_version, info.nvrtc.string()), ""});
-    findings.push_back({"nvJitLink", Verdict::kOk,
-                        fmt::format("{}, {}", info.nvjitlink_version, info.nvjitlink.string()),
-                        ""});
     const bool headers = !info.include_directory.empty();
     findings.push_back({"CUDA headers", headers ? Verdict::kOk : Verdict::kMissing,
                         headers ? info.include_directory.string() : "not found",

@@ -100,7 +100,7 @@ class FakeVerifier : public Verifier {
 class FakeToolbox : public Toolbox {
  public:
   Result<ToolchainInfo> toolchain =
-      ToolchainInfo{"13.0", "13.0", "/lib/nvrtc.so", "/lib/jit.so", ""};
+      ToolchainInfo{"13.0", "/lib/nvrtc.so", ""};
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
   bool throws_bad_alloc = false;  // the verifier, at whatever it is asked

@@ -38,13 +38,13 @@ TEST(MachineFacts, LibrariesThatOpenButDoNotCompileAreNoToolchain) {
   EXPECT_THAT(facts.toolchain.error().message(), HasSubstr("libnvrtc-builtins"));
 
   BuildFailure failure;
-  failure.stage = "link";
+  failure.stage = "assemble";
   failure.first_error = "unknown architecture";
   ScriptedBuilder refusing{BuildOutcome(failure)};
   facts = InspectThisMachine(refusing);
   ASSERT_FALSE(facts.toolchain);
   EXPECT_THAT(facts.toolchain.error().message(),
-              HasSubstr("a trial kernel does not link: unknown architecture"));
+              HasSubstr("a trial kernel does not assemble: unknown architecture"));
 }
 
 }  // namespace

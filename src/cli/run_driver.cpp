@@ -101,8 +101,7 @@ EnvironmentSnapshot DescribeEnvironment(const Workbench& bench) {
   environment.optiml_version = OPTIML_VERSION;
   environment.device_name = device.name;
   environment.architecture = device.architecture;
-  environment.toolchain = fmt::format("NVRTC {}, nvJitLink {}", bench.toolchain.nvrtc_version,
-                                      bench.toolchain.nvjitlink_version);
+  environment.toolchain = "NVRTC " + bench.toolchain.nvrtc_version;
   environment.measures_time = device.capabilities.measures_time;
   environment.prediction_error_factor = device.prediction_error_factor;
   environment.dram_bytes_per_s = device.dram_bytes_per_s;

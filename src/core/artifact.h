@@ -15,7 +15,7 @@
 
 namespace optiml {
 
-// Per kernel, as nvJitLink's ptxas reports it for the architecture.
+// Per kernel, as ptxas reports it for the architecture.
 struct KernelResources {
   std::string name_expression;  // as in KernelLaunch::kernel
   std::string lowered_name;     // the PTX entry
@@ -24,7 +24,6 @@ struct KernelResources {
   uint64_t stack_bytes = 0;
   uint64_t spill_store_bytes = 0;
   uint64_t spill_load_bytes = 0;
-  uint64_t constant_bytes = 0;
   int barriers = 0;
 };
 
@@ -35,9 +34,9 @@ struct Artifact {
   std::string ptx;
   std::vector<std::byte> cubin;
   std::vector<KernelResources> kernels;
-  std::string log;                         // compiler's and linker's warnings
+  std::string log;                         // warnings of the compiler and of ptxas
   std::vector<std::string> options;        // exact
-  std::string toolchain;                   // "NVRTC 13.0, nvJitLink 13.0"
+  std::string toolchain;                   // "NVRTC 13.0"
   std::chrono::nanoseconds build_time{0};  // 0 when it came from the cache
   bool from_cache = false;
 
@@ -47,7 +46,7 @@ struct Artifact {
 
 // The source is not CUDA that compiles: a value, not an Error.
 struct BuildFailure {
-  std::string stage;        // "compile" or "link"
+  std::string stage;        // "compile" or "assemble" (ptxas)
   std::string log;          // the whole log, with the candidate's line numbers
   std::string first_error;  // "kernel.cu:12: identifier \"foo\" is undefined"
   bool from_cache = false;

@@ -180,7 +180,6 @@ Result<DeviceDescription> Read(const toml::table& root, std::string_view file) {
   OPTIML_TRY(ReadTable(root, file, "model", [&](TableReader& r) {
     r.Number("overlap_exponent", d.overlap_exponent)
         .Number("global_wavefront_clocks", d.global_wavefront_clocks)
-        .Number("block_spread", d.block_spread)
         .Number("shared_atomic_clocks", d.shared_atomic_clocks)
         .Number("instructions_in_flight", d.instructions_in_flight)
         .Factor("prediction_error_factor", d.prediction_error_factor);

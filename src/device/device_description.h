@@ -72,7 +72,6 @@ struct DeviceDescription {
   // Free coefficients of the time model (time_model.h), fitted to measurements.
   double overlap_exponent = 0;
   double global_wavefront_clocks = 0;
-  double block_spread = 0;  // the slowest of two warps over their mean, less 1; twice for four ...
   double shared_atomic_clocks = 0;
   double instructions_in_flight = 0;
   double prediction_error_factor = 0;  // stated error of a ratio of two predictions

@@ -122,11 +122,27 @@ double WarpsOf(const BlockShape& block) {
   return std::ceil(block.threads / 32.0);
 }
 
-// Clocks from the start of a block to its end: those of its slowest warp.
-double BlockClocks(const LaunchWork& work, const DeviceDescription& device) {
-  const double warps = WarpsOf(work.block);
-  return WarpClocks(work.counters, device) * (1 + device.block_spread * std::log2(warps)) +
-         device.block_start_clocks + warps * device.warp_start_clocks;
+// The longest warp of a block over the mean of all warps, on average over blocks, and of the
+// longest block of all; 1 where nothing was counted.
+struct Spread {
+  double of_block = 1;
+  double of_longest = 1;
+};
+Spread SpreadOf(const ptx::Counters& c) {
+  Spread spread;
+  if (c.longest_warp_instructions > 0 && c.warp_instructions > 0) {
+    const double mean = D(c.warp_instructions) / std::max(D(c.warps_run), 1.0);
+    spread.of_block =
+        std::max(D(c.longest_warp_instructions) / std::max(D(c.blocks_run), 1.0) / mean, 1.0);
+    spread.of_longest = std::max(D(c.longest_block_instructions) / mean, spread.of_block);
+  }
+  return spread;
+}
+
+// Clocks from the start of a block to its end: those of its longest warp.
+double BlockClocks(const LaunchWork& work, double spread, const DeviceDescription& device) {
+  return WarpClocks(work.counters, device) * spread + device.block_start_clocks +
+         WarpsOf(work.block) * device.warp_start_clocks;
 }
 
 // Waves as a launch sees them: whole ones while there are few, in the mean of the fraction and the
@@ -138,6 +154,15 @@ double EffectiveWaves(double waves) {
   const double whole = std::floor(waves);
   const double rest = waves - whole;
   return rest == 0 ? waves : waves + (1 - rest) / whole;
+}
+
+// Clocks of the launch if only dependences took time: waves of average blocks, and what the longest
+// block takes more than those, for it may be the last.
+double LatencyClocks(const LaunchWork& work, double waves, const DeviceDescription& device) {
+  const Spread spread = SpreadOf(work.counters);
+  const double average = BlockClocks(work, spread.of_block, device);
+  const double longest = BlockClocks(work, spread.of_longest, device);
+  return EffectiveWaves(waves) * average + longest - average;
 }
 
 }  // namespace
@@ -228,7 +253,7 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
   t.special = pipe(SpecialFunctions(c), device.special_lanes_per_clock) +
               pipe(WarpCount(c, InstructionClass::kConversion), device.conversion_lanes_per_clock);
   t.atomics = AtomicSeconds(work, device);
-  t.latency = EffectiveWaves(t.waves) * BlockClocks(work, device) / device.clock_hz;
+  t.latency = LatencyClocks(work, t.waves, device) / device.clock_hz;
 
   double sum = 0;
   const double p = device.overlap_exponent;

@@ -131,12 +131,34 @@ TEST_F(TimeModel, ARoundLastsAsLongAsItsFarthestLoad) {
   EXPECT_NEAR(latency(0, 4000), latency(0, 1000), 1e-6 * l1);
 }
 
-TEST_F(TimeModel, LargeBlocksWaitForTheirSlowestWarp) {
-  LaunchWork small = Map(uint64_t{1} << 24);
-  LaunchWork large = small;
-  large.blocks /= 4;
-  large.block.threads *= 4;
-  EXPECT_GT(PredictLaunch(large, device_).latency, PredictLaunch(small, device_).latency);
+TEST_F(TimeModel, BlocksEndWithTheirLongestWarpAndLaunchesWithTheirLongestBlock) {
+  LaunchWork even = Map(132 * 8 * 256);  // one wave
+  ptx::Counters& c = even.counters;
+  c.warp_instructions = 100 * c.warps_run;
+  const double uncounted = PredictLaunch(even, device_).latency;
+  c.longest_warp_instructions = 100 * c.blocks_run;
+  c.longest_block_instructions = 100;
+  EXPECT_DOUBLE_EQ(PredictLaunch(even, device_).latency, uncounted);
+  const double starts = (device_.block_start_clocks + 8 * device_.warp_start_clocks);
+  const double warp = uncounted * device_.clock_hz - starts;  // clocks
+  // One block's longest warp issues ten times as much as others.
+  LaunchWork one = even;
+  one.counters.longest_block_instructions = 1000;
+  EXPECT_NEAR(PredictLaunch(one, device_).latency * device_.clock_hz, starts + 10 * warp,
+              1e-6 * warp);
+  // In many waves it still comes once.
+  one.blocks *= 8;
+  LaunchWork many = even;
+  many.blocks *= 8;
+  EXPECT_NEAR((PredictLaunch(one, device_).latency - PredictLaunch(many, device_).latency) *
+                  device_.clock_hz,
+              9 * warp, 1e-6 * warp);
+  // Every block has a warp that issues three times as much as the average.
+  LaunchWork all = even;
+  all.counters.longest_warp_instructions = 300 * c.blocks_run;
+  all.counters.longest_block_instructions = 300;
+  EXPECT_NEAR(PredictLaunch(all, device_).latency * device_.clock_hz, starts + 3 * warp,
+              1e-6 * warp);
 }
 
 TEST_F(TimeModel, StoresToManyLinesWaitOnTheirWayToL2) {

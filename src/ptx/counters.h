@@ -145,6 +145,11 @@ struct Counters {
   // can be in flight together.
   uint64_t global_load_rounds = 0;
 
+  // How unevenly work is spread. The sum over blocks of the instructions of each one's longest warp,
+  // and the instructions of the longest warp of all.
+  uint64_t longest_warp_instructions = 0;
+  uint64_t longest_block_instructions = 0;
+
   std::vector<LineCounts> lines;  // sorted by line; empty unless asked for
 
   // Average global loads of a warp in flight at the first use of one; 0 without global loads.

@@ -186,6 +186,27 @@ TEST(Counting, InstructionsByClassAndLine) {
   EXPECT_EQ(c.lines[2].thread_instructions, 2u * 24 * 2);
 }
 
+TEST(Counting, LongestWarpsOfBlocks) {
+  // Warp w of block b runs b * w turns of a loop of three instructions.
+  const Module module = MustParse(KernelText(
+      "mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; mov.u32 %r2, %ctaid.x; mul.lo.u32 %r3, %r1, %r2;\n"
+      "A:\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra B;\nsub.u32 %r3, %r3, 1;\nbra A;\nB:\n",
+      0));
+  DeviceMemory memory;
+  const auto count = [&](uint32_t blocks, uint32_t threads) {
+    LaunchRequest request = Request(module, "k", {blocks}, {threads}, {});
+    request.counters = true;
+    return Launch(request, memory).counters;
+  };
+  const uint64_t none = count(1, 32).longest_block_instructions;  // no turn
+  EXPECT_EQ(none, count(1, 32).warp_instructions);
+  const uint64_t turn = 4;
+  const Counters c = count(4, 96);
+  EXPECT_EQ(c.longest_block_instructions, none + 3 * 2 * turn);
+  EXPECT_EQ(c.longest_warp_instructions, 4 * none + (0 + 1 + 2 + 3) * 2 * turn);
+  EXPECT_EQ(c.warp_instructions, 12 * none + (0 + 1 + 2 + 3) * (1 + 2) * turn);
+}
+
 TEST(Counting, LoadsInFlightFollowTheDependences) {
   EXPECT_DOUBLE_EQ(Count("ld.global.u32 %r9, [%rd1]; ld.global.u32 %r10, [%rd1+4]; add.u32 %r9, "
                          "%r9, %r10; ld.global.u32 %r11, [%rd1+8]; ld.global.u32 %r12, [%rd1+12];")

@@ -215,7 +215,7 @@ inline RunRecord UnfinishedRun() {
   run.environment.optiml_version = "0.1.0";
   run.environment.device_name = "H200 (emulated)";
   run.environment.architecture = "sm_90";
-  run.environment.toolchain = "NVRTC 13.0, nvJitLink 13.0";
+  run.environment.toolchain = "NVRTC 13.0";
   run.environment.prediction_error_factor = 1.4;
   run.environment.dram_bytes_per_s = 4.8e12;
   run.environment.fp32_flops_per_s = 6.7e13;

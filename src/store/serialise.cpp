@@ -158,7 +158,6 @@ void Fields(A& a, KernelResources& v) {
   a("stack_bytes", v.stack_bytes);
   a("spill_store_bytes", v.spill_store_bytes);
   a("spill_load_bytes", v.spill_load_bytes);
-  a("constant_bytes", v.constant_bytes);
   a("barriers", v.barriers);
 }
 template <typename A>

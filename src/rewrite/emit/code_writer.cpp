@@ -87,6 +87,12 @@ void CodeWriter::Else() {
   ++indent_;
 }
 
+void CodeWriter::ElseIf(std::string_view condition) {
+  --indent_;
+  Line(fmt::format("}} else if ({}) {{", condition));
+  ++indent_;
+}
+
 void CodeWriter::Pragma(std::string_view line) {
   text_ += fmt::format("{}\n", line);
 }

@@ -19,6 +19,7 @@ class CodeWriter {
   void Close(std::string_view tail = "");
   // "} else {"
   void Else();
+  void ElseIf(std::string_view condition);
   // A preprocessor line, at the first column.
   void Pragma(std::string_view line);
   // "// text", wrapped.

@@ -31,8 +31,13 @@ class StencilPrinter {
       }
     }
     has_rows_ = !window_.row.empty();
+    block_column_ = names_.Take(column_.name + "_block");
     first_column_ = names_.Take(column_.name + "_first");
+    block_row_ = has_rows_ ? names_.Take(row_.name + "_block") : "";
     first_row_ = has_rows_ ? names_.Take(row_.name + "_first") : "";
+    thread_ = names_.Take("place_in_block");
+    border_threads_ = names_.Take("border_threads");
+    border_count_ = names_.Take("border_count");
     array_ = names_.Take(window_.buffer + "_window");
     type_ = facts.program.FindParameter(window_.buffer)->type;
   }
@@ -42,19 +47,23 @@ class StencilPrinter {
     CodeWriter out;
     out.Comment(fmt::format(
         "{}: a thread computes {} x {} neighbouring points from a window of {} that it holds in "
-        "registers. Blocks of points at the border take the general form.",
+        "registers. Points at the border take the general form, spread over the threads of a "
+        "block.",
         name, rows_, columns_, window_.buffer));
     out.Open(KernelHead(facts_, schedule_, name, kBlockX * (has_rows_ ? kBlockY : 8)));
     out.Line(fmt::format("constexpr int kColumns = {};", columns_));
     out.Line(fmt::format("constexpr int kRows = {};", rows_));
     PrintPlace(&out);
     const Interior interior = MakeInterior();
+    PrintBorderList(&out);
     out.Open(fmt::format("if ({})", FastCondition(interior)));
     PrintWindow(&out);
     PrintFast(interior, &out);
-    out.Else();
-    PrintSlow(&out);
+    out.ElseIf(FirstIsInside());
+    out.Line(fmt::format("{}[atomicAdd(&{}, 1)] = {};", border_threads_, border_count_, thread_));
     out.Close();
+    out.Line("__syncthreads();");
+    PrintBorder(&out);
     out.Close();
     EmittedKernel emitted;
     emitted.kernels = out.text();
@@ -67,21 +76,20 @@ class StencilPrinter {
   int64_t block_x() const { return has_rows_ ? kBlockX : kBlockX * kBlockY; }
 
   void PrintPlace(CodeWriter* out) {
-    const std::string column_type = TypeName(column_.extent->type);
-    const std::string block =
-        outer_.empty() && !has_rows_ ? std::string("blockIdx.x") : std::string("block");
     if (has_rows_ || !outer_.empty()) {
       const std::string type = TypeName(ProductOf(program_.dims)->type);
       out->Line(fmt::format("const int blocks_x = {};", BlocksX()));
       if (!outer_.empty() && has_rows_) {
         out->Line(fmt::format("const int blocks_y = {};", BlocksY()));
       }
-      out->Line(fmt::format("const {} {} = (blockIdx.x % blocks_x * {} + threadIdx.x) * kColumns;",
-                            column_type, first_column_, block_x()));
+      PrintFirst(column_, block_column_, first_column_,
+                 fmt::format("blockIdx.x % blocks_x * {}", block_x() * columns_),
+                 "threadIdx.x * kColumns", out);
       if (has_rows_) {
-        out->Line(fmt::format("const {} {} = (blockIdx.x / blocks_x{} * {} + threadIdx.y) * kRows;",
-                              TypeName(row_.extent->type), first_row_,
-                              outer_.empty() ? "" : " % blocks_y", kBlockY));
+        PrintFirst(row_, block_row_, first_row_,
+                   fmt::format("blockIdx.x / blocks_x{} * {}", outer_.empty() ? "" : " % blocks_y",
+                               kBlockY * rows_),
+                   "threadIdx.y * kRows", out);
       }
       if (!outer_.empty()) {
         const std::string number = names_.Take("outer");
@@ -90,9 +98,20 @@ class StencilPrinter {
         PrintUnflatten(outer_, number, out);
       }
     } else {
-      out->Line(fmt::format("const {} {} = ({} * {} + threadIdx.x) * kColumns;", column_type,
-                            first_column_, block, block_x()));
+      PrintFirst(column_, block_column_, first_column_,
+                 fmt::format("blockIdx.x * {}", block_x() * columns_), "threadIdx.x * kColumns",
+                 out);
     }
+    out->Line(fmt::format("const int {} = {}threadIdx.x;", thread_,
+                          has_rows_ ? fmt::format("threadIdx.y * {} + ", kBlockX) : ""));
+  }
+
+  // The first column or row of the block and of the thread.
+  static void PrintFirst(const Dim& dim, const std::string& of_block, const std::string& of_thread,
+                         const std::string& block, const std::string& thread, CodeWriter* out) {
+    const std::string type = TypeName(dim.extent->type);
+    out->Line(fmt::format("const {} {} = {};", type, of_block, block));
+    out->Line(fmt::format("const {} {} = {} + {};", type, of_thread, of_block, thread));
   }
 
   std::string BlocksX() const { return CeilDiv(column_.extent, block_x() * columns_); }
@@ -310,28 +329,24 @@ class StencilPrinter {
     out->Close();
   }
 
-  void OpenPoints(bool unrolled, CodeWriter* out) {
-    if (unrolled) {
-      out->Pragma("#pragma unroll");
-    }
+  void OpenPoints(CodeWriter* out) {
+    out->Pragma("#pragma unroll");
     out->Open("for (int wy = 0; wy < kRows; ++wy)");
     if (has_rows_) {
       out->Line(fmt::format("const {} {} = {} + wy;", TypeName(row_.extent->type), row_.name,
                             first_row_));
     }
-    if (unrolled && store_pack_) {
+    if (store_pack_) {
       out->Line(fmt::format("Pack<{}, 4> results;", TypeName(packed_store_.type)));
     }
-    if (unrolled) {
-      out->Pragma("#pragma unroll");
-    }
+    out->Pragma("#pragma unroll");
     out->Open("for (int wx = 0; wx < kColumns; ++wx)");
     out->Line(fmt::format("const {} {} = {} + wx;", TypeName(column_.extent->type), column_.name,
                           first_column_));
   }
 
   void PrintFast(const Interior& interior, CodeWriter* out) {
-    OpenPoints(true, out);
+    OpenPoints(out);
     for (size_t s = 0; s < program_.stages.size(); ++s) {
       Stage stage = program_.stages[s];
       if (stage.guard != nullptr) {
@@ -413,8 +428,39 @@ class StencilPrinter {
     }
   }
 
-  void PrintSlow(CodeWriter* out) {
-    OpenPoints(false, out);
+  // Threads of the block whose points are not all in the interior.
+  void PrintBorderList(CodeWriter* out) const {
+    out->Line(fmt::format("__shared__ int {};", border_count_));
+    out->Line(fmt::format("__shared__ short {}[{}];", border_threads_, kBlockX * kBlockY));
+    out->Open(fmt::format("if ({} == 0)", thread_));
+    out->Line(fmt::format("{} = 0;", border_count_));
+    out->Close();
+    out->Line("__syncthreads();");
+  }
+
+  std::string FirstIsInside() const {
+    const std::string column = fmt::format("{} < {}", first_column_, Operand(column_.extent));
+    return has_rows_ ? fmt::format("{} && {} < {}", column, first_row_, Operand(row_.extent))
+                     : column;
+  }
+
+  // A thread that computed its points at the border alone would hold up its block: the general form
+  // takes many times as long as the interior.
+  void PrintBorder(CodeWriter* out) {
+    const std::string point = names_.Take("point");
+    const std::string owner = names_.Take("owner");
+    out->Open(fmt::format("for (int {0} = {1}; {0} < {2} * (kRows * kColumns); {0} += {3})", point,
+                          thread_, border_count_, kBlockX * kBlockY));
+    out->Line(
+        fmt::format("const int {} = {}[{} / (kRows * kColumns)];", owner, border_threads_, point));
+    if (has_rows_) {
+      out->Line(fmt::format("const {} {} = {} + {} / {} * kRows + {} / kColumns % kRows;",
+                            TypeName(row_.extent->type), row_.name, block_row_, owner, kBlockX,
+                            point));
+    }
+    out->Line(fmt::format("const {} {} = {} + {} * kColumns + {} % kColumns;",
+                          TypeName(column_.extent->type), column_.name, block_column_,
+                          has_rows_ ? fmt::format("{} % {}", owner, kBlockX) : owner, point));
     std::string inside = fmt::format("{} < {}", column_.name, Operand(column_.extent));
     if (has_rows_) {
       inside += fmt::format(" && {} < {}", row_.name, Operand(row_.extent));
@@ -423,7 +469,6 @@ class StencilPrinter {
     for (const Stage& stage : program_.stages) {
       PrintStageLoops(stage, out);
     }
-    out->Close();
     out->Close();
     out->Close();
   }
@@ -461,8 +506,13 @@ class StencilPrinter {
   Dim row_;
   std::vector<Dim> outer_;
   bool has_rows_ = false;
+  std::string block_column_;  // names of variables of the kernel
   std::string first_column_;
+  std::string block_row_;
   std::string first_row_;
+  std::string thread_;
+  std::string border_threads_;
+  std::string border_count_;
   std::string array_;
   Scalar type_ = Scalar::kF32;
   bool centre_pack_ = false;
