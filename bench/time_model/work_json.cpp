@@ -30,8 +30,8 @@ constexpr std::pair<const char*, uint64_t ptx::Counters::*> kCounts[] = {
     {"load_requests_from_l2", &ptx::Counters::load_requests_from_l2},
     {"load_requests_from_dram", &ptx::Counters::load_requests_from_dram},
     {"global_load_rounds", &ptx::Counters::global_load_rounds},
-    {"longest_warp_instructions", &ptx::Counters::longest_warp_instructions},
-    {"longest_block_instructions", &ptx::Counters::longest_block_instructions}};
+    {"longest_warp_work", &ptx::Counters::longest_warp_work},
+    {"longest_block_work", &ptx::Counters::longest_block_work}};
 constexpr std::pair<const char*, ptx::RequestCounts ptx::Counters::*> kRequests[] = {
     {"global_load", &ptx::Counters::global_load},
     {"global_store", &ptx::Counters::global_store},

@@ -375,7 +375,7 @@ ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
   for (uint64_t* count :
        {&s.blocks_run, &s.warps_run, &s.threads_run, &s.warp_instructions, &s.thread_instructions,
         &s.branches, &s.divergent_branches, &s.barriers, &s.const_load_requests,
-        &s.global_load_rounds, &s.longest_warp_instructions}) {
+        &s.global_load_rounds, &s.longest_warp_work}) {
     scale(*count);
   }
   for (size_t i = 0; i < ptx::kInstructionClasses; ++i) {

@@ -327,6 +327,23 @@ TEST_F(EmulatorDevice, AModuleItCannotHoldIsTheCandidatesEnd) {
   }
 }
 
+TEST_F(EmulatorDevice, BuffersMayBeEmpty) {
+  Build(
+      "extern \"C\" __global__ void k(const float* x, float* y, int n) {\n"
+      "  y[threadIdx.x] = n > 0 ? x[0] : 1.0f;\n}\n",
+      {"k"});
+  for (const int n : {0, 1}) {
+    ClearPlan();
+    const int x = AddBuffer("x", BufferOf(std::vector<float>{}, true));
+    const int y = AddOutput("y", 32 * 4);
+    AddLaunch("k", {1, 1, 1}, {32, 1, 1},
+              {DevicePointer{x, 0}, DevicePointer{y, 0}, BytesOfValue(n)});
+    const auto run = device_->Run(Request());
+    ASSERT_TRUE(run.has_value()) << run.error().message();
+    EXPECT_EQ(run->status, n == 0 ? RunStatus::kCompleted : RunStatus::kFault);
+  }
+}
+
 TEST_F(EmulatorDevice, SamplesABigGridToTheSameCounts) {
   MakeScale(1 << 23, 1 << 23);
   const TimeOutcome sampled = Time();

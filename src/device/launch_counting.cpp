@@ -22,6 +22,8 @@ constexpr uint64_t kBudgetsBeforePilot = 2;
 // The first halves of the sample's groups are run twice, the second halves once: Extrapolated().
 constexpr uint64_t kRunsPerSample = 3;
 constexpr uint64_t kSamplesPerRuns = 2;
+// A sample of this many blocks leaves time for the two corners of the grid.
+constexpr uint64_t kBlocksThatAffordCorners = 8;
 // What a plan's launches leave in L2 for each other: the share of L2 that its buffers may take.
 constexpr double kL2ShareKept = 0.7;
 
@@ -100,7 +102,21 @@ void CountBySample(Counting& counting, uint64_t instructions_of_block, const Blo
     }
   }
   const ptx::LaunchOutcome all = counting.Run(sample.all, limits.step_limit, true);
-  counting.Count(Extrapolated(half.counters, all.counters), all.counters.blocks_run);
+  ptx::Counters whole = Extrapolated(half.counters, all.counters);
+  if (counting.completed() && sample.all.size() >= kBlocksThatAffordCorners) {
+    // Borders lie in the first and the last blocks, which the sample leaves out: few, but the
+    // launch waits for the longest.
+    std::vector<uint64_t> corners = {0, counting.blocks() - 1};
+    std::erase_if(corners, [&](uint64_t id) {
+      return std::find(sample.all.begin(), sample.all.end(), id) != sample.all.end();
+    });
+    if (!corners.empty()) {
+      const ptx::LaunchOutcome edge = counting.Run(corners, limits.step_limit, true);
+      whole.longest_block_work =
+          std::max(whole.longest_block_work, edge.counters.longest_block_work);
+    }
+  }
+  counting.Count(whole, all.counters.blocks_run);
 }
 
 // Buffers that a launch is given.

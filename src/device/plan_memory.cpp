@@ -55,6 +55,9 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request, const ptx::Module
     made.addresses_.push_back(*address);
     made.total_bytes_ += buffer.size_bytes;
     OPTIML_TRY(made.FillOne(i, buffer, contents));
+    if (buffer.size_bytes == 0) {
+      continue;  // nothing to protect: every access is out of bounds
+    }
     if (contents != nullptr && contents->read_only) {
       made.memory_.SetReadOnly(*address, true);
     } else {

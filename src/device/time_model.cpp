@@ -20,7 +20,9 @@ double MachineInstructions(InstructionClass instruction_class) {
     case InstructionClass::kLoadConst:
       return 0.25;  // an operand of its user
     case InstructionClass::kInteger:
-      return 0.8;  // shift-and-add and multiply-and-add fuse
+      return 0.6;  // shift-and-add and multiply-and-add fuse, addresses become offsets
+    case InstructionClass::kControl:
+      return 0.5;  // short branches become predicates
     case InstructionClass::kInteger64:
       return 1.2;
     case InstructionClass::kSpecialFunction:
@@ -122,27 +124,22 @@ double WarpsOf(const BlockShape& block) {
   return std::ceil(block.threads / 32.0);
 }
 
-// The longest warp of a block over the mean of all warps, on average over blocks, and of the
-// longest block of all; 1 where nothing was counted.
-struct Spread {
-  double of_block = 1;
-  double of_longest = 1;
+// Work beyond the average warp's, in clocks; 0 where nothing was counted. Who is left over runs
+// alone: each instruction waits for the one before.
+struct Excess {
+  double of_block = 0;    // of each block's longest warp, on average
+  double of_longest = 0;  // of the longest block over others
 };
-Spread SpreadOf(const ptx::Counters& c) {
-  Spread spread;
-  if (c.longest_warp_instructions > 0 && c.warp_instructions > 0) {
-    const double mean = D(c.warp_instructions) / std::max(D(c.warps_run), 1.0);
-    spread.of_block =
-        std::max(D(c.longest_warp_instructions) / std::max(D(c.blocks_run), 1.0) / mean, 1.0);
-    spread.of_longest = std::max(D(c.longest_block_instructions) / mean, spread.of_block);
+Excess ExcessOf(const ptx::Counters& c, const DeviceDescription& device) {
+  Excess excess;
+  if (c.longest_warp_work > 0) {
+    const double work = D(c.warp_instructions) + D(c.global_load_rounds) * ptx::kLoadRoundWork;
+    const double warp = work / std::max(D(c.warps_run), 1.0);
+    const double block = D(c.longest_warp_work) / std::max(D(c.blocks_run), 1.0);
+    excess.of_block = std::max(block - warp, 0.0) * device.arithmetic_latency;
+    excess.of_longest = std::max(D(c.longest_block_work) - block, 0.0) * device.arithmetic_latency;
   }
-  return spread;
-}
-
-// Clocks from the start of a block to its end: those of its longest warp.
-double BlockClocks(const LaunchWork& work, double spread, const DeviceDescription& device) {
-  return WarpClocks(work.counters, device) * spread + device.block_start_clocks +
-         WarpsOf(work.block) * device.warp_start_clocks;
+  return excess;
 }
 
 // Waves as a launch sees them: whole ones while there are few, in the mean of the fraction and the
@@ -154,15 +151,6 @@ double EffectiveWaves(double waves) {
   const double whole = std::floor(waves);
   const double rest = waves - whole;
   return rest == 0 ? waves : waves + (1 - rest) / whole;
-}
-
-// Clocks of the launch if only dependences took time: waves of average blocks, and what the longest
-// block takes more than those, for it may be the last.
-double LatencyClocks(const LaunchWork& work, double waves, const DeviceDescription& device) {
-  const Spread spread = SpreadOf(work.counters);
-  const double average = BlockClocks(work, spread.of_block, device);
-  const double longest = BlockClocks(work, spread.of_longest, device);
-  return EffectiveWaves(waves) * average + longest - average;
 }
 
 }  // namespace
@@ -182,7 +170,8 @@ std::map<std::string, double> LaunchTimes::Parts() const {
           {"atomics", atomics},
           {"latency", latency},
           {"l2_store", l2_store},
-          {"block_start", block_start}};
+          {"block_start", block_start},
+          {"tail", tail}};
 }
 
 double BusySlices(double pieces, double slices) {
@@ -253,7 +242,13 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
   t.special = pipe(SpecialFunctions(c), device.special_lanes_per_clock) +
               pipe(WarpCount(c, InstructionClass::kConversion), device.conversion_lanes_per_clock);
   t.atomics = AtomicSeconds(work, device);
-  t.latency = LatencyClocks(work, t.waves, device) / device.clock_hz;
+  // Blocks end with their longest warp; the launch ends with its longest block, which may be the
+  // last.
+  const Excess excess = ExcessOf(c, device);
+  const double block_clocks = WarpClocks(c, device) + excess.of_block + device.block_start_clocks +
+                              WarpsOf(work.block) * device.warp_start_clocks;
+  t.latency = EffectiveWaves(t.waves) * block_clocks / device.clock_hz;
+  t.tail = excess.of_longest / device.clock_hz;
 
   double sum = 0;
   const double p = device.overlap_exponent;
@@ -263,7 +258,7 @@ LaunchTimes PredictLaunch(const LaunchWork& work, const DeviceDescription& devic
         t.fp64, t.fp16, t.integer, t.special, t.atomics, t.latency}) {
     sum += std::pow(part, p);
   }
-  t.total = std::pow(sum, 1 / p);
+  t.total = std::pow(sum, 1 / p) + t.tail;
   return t;
 }
 

@@ -134,31 +134,30 @@ TEST_F(TimeModel, ARoundLastsAsLongAsItsFarthestLoad) {
 TEST_F(TimeModel, BlocksEndWithTheirLongestWarpAndLaunchesWithTheirLongestBlock) {
   LaunchWork even = Map(132 * 8 * 256);  // one wave
   ptx::Counters& c = even.counters;
-  c.warp_instructions = 100 * c.warps_run;
-  const double uncounted = PredictLaunch(even, device_).latency;
-  c.longest_warp_instructions = 100 * c.blocks_run;
-  c.longest_block_instructions = 100;
-  EXPECT_DOUBLE_EQ(PredictLaunch(even, device_).latency, uncounted);
-  const double starts = (device_.block_start_clocks + 8 * device_.warp_start_clocks);
-  const double warp = uncounted * device_.clock_hz - starts;  // clocks
-  // One block's longest warp issues ten times as much as others.
-  LaunchWork one = even;
-  one.counters.longest_block_instructions = 1000;
-  EXPECT_NEAR(PredictLaunch(one, device_).latency * device_.clock_hz, starts + 10 * warp,
-              1e-6 * warp);
-  // In many waves it still comes once.
-  one.blocks *= 8;
-  LaunchWork many = even;
-  many.blocks *= 8;
-  EXPECT_NEAR((PredictLaunch(one, device_).latency - PredictLaunch(many, device_).latency) *
-                  device_.clock_hz,
-              9 * warp, 1e-6 * warp);
-  // Every block has a warp that issues three times as much as the average.
+  c.warp_instructions = (100 - ptx::kLoadRoundWork) * c.warps_run;  // and a round of loads
+  const LaunchTimes uncounted = PredictLaunch(even, device_);
+  c.longest_warp_work = 100 * c.blocks_run;
+  c.longest_block_work = 100;
+  EXPECT_DOUBLE_EQ(PredictLaunch(even, device_).latency, uncounted.latency);
+  EXPECT_DOUBLE_EQ(PredictLaunch(even, device_).total, uncounted.total);
+  EXPECT_EQ(uncounted.tail, 0);
+  // One block's longest warp does ten times as much as others: however many waves there are, the
+  // launch waits for it at the end.
+  const double clocks = device_.arithmetic_latency / device_.clock_hz;
+  for (const uint64_t waves : {1, 8}) {
+    LaunchWork one = even;
+    one.blocks *= waves;
+    const double before = PredictLaunch(one, device_).total;
+    one.counters.longest_block_work = 1000;
+    EXPECT_NEAR(PredictLaunch(one, device_).tail, 900 * clocks, 1e-6 * clocks);
+    EXPECT_NEAR(PredictLaunch(one, device_).total - before, 900 * clocks, 1e-3 * clocks);
+  }
+  // Every block has a warp that does three times as much as the average.
   LaunchWork all = even;
-  all.counters.longest_warp_instructions = 300 * c.blocks_run;
-  all.counters.longest_block_instructions = 300;
-  EXPECT_NEAR(PredictLaunch(all, device_).latency * device_.clock_hz, starts + 3 * warp,
-              1e-6 * warp);
+  all.counters.longest_warp_work = 300 * c.blocks_run;
+  all.counters.longest_block_work = 300;
+  EXPECT_NEAR(PredictLaunch(all, device_).latency - uncounted.latency, 200 * clocks, 1e-3 * clocks);
+  EXPECT_EQ(PredictLaunch(all, device_).tail, 0);
 }
 
 TEST_F(TimeModel, StoresToManyLinesWaitOnTheirWayToL2) {

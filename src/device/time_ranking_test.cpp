@@ -39,6 +39,25 @@ class TimeRanking : public PlanFixture {
   }
 };
 
+TEST_F(TimeRanking, ALaunchWaitsForItsLongestBlockThoughTheSampleLeavesItOut) {
+  const auto time_of = [&](int turns) {
+    Build(
+        "extern \"C\" __global__ void k(const float* x, float* y, int n, int turns) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  float v = x[i];\n"
+        "  if (blockIdx.x == 0) for (int t = 0; t < turns; ++t) v = v * 1.0001f + 0.5f;\n"
+        "  if (i < n) y[i] = v;\n}\n",
+        {"k"});
+    constexpr int kCount = 1 << 23;
+    return TimeOf("k", {kCount / 256, 1, 1}, {256, 1, 1}, kCount, kCount, {kCount, turns});
+  };
+  // A turn is a multiplication and addition that waits for the one before: at least four clocks.
+  constexpr int kTurns = 50000;
+  const double more = time_of(kTurns) - time_of(0);
+  EXPECT_GT(more, kTurns * 4 / 1.98e9);
+  EXPECT_LT(more, kTurns * 24 / 1.98e9);
+}
+
 TEST_F(TimeRanking, WiderLoadsHelpAStreamingMapAsMeasured) {
   Build(
       "extern \"C\" __global__ void one(const float* x, float* y, int n) {\n"

@@ -140,9 +140,9 @@ Counters& Counters::operator+=(const Counters& other) {
   load_requests_from_l2 += other.load_requests_from_l2;
   load_requests_from_dram += other.load_requests_from_dram;
   global_load_rounds += other.global_load_rounds;
-  longest_warp_instructions += other.longest_warp_instructions;
-  longest_block_instructions =
-      std::max(longest_block_instructions, other.longest_block_instructions);
+  longest_warp_work += other.longest_warp_work;
+  longest_block_work =
+      std::max(longest_block_work, other.longest_block_work);
   for (const LineCounts& line : other.lines) {
     const auto it = std::lower_bound(lines.begin(), lines.end(), line.line,
                                      [](const LineCounts& l, int32_t v) { return l.line < v; });

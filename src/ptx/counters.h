@@ -90,6 +90,10 @@ struct LineCounts {
   uint64_t thread_instructions = 0;
 };
 
+// A load that hits L1 takes as long as ten dependent instructions of four clocks (latencies: Luo et
+// al., "Dissecting the NVIDIA Hopper Architecture through Microbenchmarking", 2024).
+inline constexpr uint32_t kLoadRoundWork = 10;
+
 struct Counters {
   uint64_t blocks_in_grid = 0;
   uint64_t blocks_run = 0;
@@ -145,10 +149,11 @@ struct Counters {
   // can be in flight together.
   uint64_t global_load_rounds = 0;
 
-  // How unevenly work is spread. The sum over blocks of the instructions of each one's longest warp,
-  // and the instructions of the longest warp of all.
-  uint64_t longest_warp_instructions = 0;
-  uint64_t longest_block_instructions = 0;
+  // How unevenly work is spread: the sum over blocks of the work of each one's longest warp, and
+  // the work of the longest warp of all. Work: warp instructions, and kLoadRoundWork for each round
+  // of global loads.
+  uint64_t longest_warp_work = 0;
+  uint64_t longest_block_work = 0;
 
   std::vector<LineCounts> lines;  // sorted by line; empty unless asked for
 

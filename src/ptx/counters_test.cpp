@@ -198,12 +198,12 @@ TEST(Counting, LongestWarpsOfBlocks) {
     request.counters = true;
     return Launch(request, memory).counters;
   };
-  const uint64_t none = count(1, 32).longest_block_instructions;  // no turn
+  const uint64_t none = count(1, 32).longest_block_work;  // no turn
   EXPECT_EQ(none, count(1, 32).warp_instructions);
   const uint64_t turn = 4;
   const Counters c = count(4, 96);
-  EXPECT_EQ(c.longest_block_instructions, none + 3 * 2 * turn);
-  EXPECT_EQ(c.longest_warp_instructions, 4 * none + (0 + 1 + 2 + 3) * 2 * turn);
+  EXPECT_EQ(c.longest_block_work, none + 3 * 2 * turn);
+  EXPECT_EQ(c.longest_warp_work, 4 * none + (0 + 1 + 2 + 3) * 2 * turn);
   EXPECT_EQ(c.warp_instructions, 12 * none + (0 + 1 + 2 + 3) * (1 + 2) * turn);
 }
 

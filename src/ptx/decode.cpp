@@ -422,6 +422,7 @@ void Decoder::DecodeBlock(uint32_t block_index) {
   Op& enter = Emit(&EnterBlock);
   enter.site = static_cast<uint32_t>(program_.blocks.size());
   enter.aux = facts.instructions;
+  enter.aux2 = facts.instructions + facts.global_load_rounds * kLoadRoundWork;
   const uint32_t first = facts.first_instruction;
   program_.blocks.push_back(std::move(facts));
   for (uint32_t i = block.begin; i < block.end; ++i) {

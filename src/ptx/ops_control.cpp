@@ -102,6 +102,7 @@ const Op* EnterBlock(Warp& w, const Op* op) {
     w.pc = op;
     return nullptr;
   }
+  w.work += op->aux2;
   BlockCount& count = worker.blocks[op->site];
   ++count.warps;
   count.threads += lanes;

@@ -158,7 +158,7 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id, uint32_t rank) 
     warp.carry = 0;
     warp.reconvergence = nullptr;
     warp.stop = Stop::kNone;
-    warp.instructions = 0;
+    warp.work = 0;
     warp.polls = 0;
     warp.poll_branch = nullptr;
     warp.poll_turns = 0;
@@ -236,11 +236,11 @@ void Scheduler::Retire(Resident& resident, size_t index) {
   block.finished = true;
   uint64_t longest = 0;
   for (const Warp& warp : block.warps) {
-    longest = std::max(longest, warp.instructions);
+    longest = std::max(longest, warp.work);
   }
   Counters& counters = worker_.counters;
-  counters.longest_warp_instructions += longest;
-  counters.longest_block_instructions = std::max(counters.longest_block_instructions, longest);
+  counters.longest_warp_work += longest;
+  counters.longest_block_work = std::max(counters.longest_block_work, longest);
   if (block.async != nullptr) {
     EndBlock(block);
   }
@@ -315,8 +315,6 @@ bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
       op = op->run(warp, op);
     }
   } while (warp.stop == Stop::kStepLimit && (op = Refill(warp)) != nullptr);
-  warp.instructions +=
-      static_cast<uint64_t>((worker_.cache ? kModelSlice : kLongSlice) - warp.slice);
   switch (warp.stop) {
     case Stop::kExited:
     case Stop::kBarrier:

@@ -69,7 +69,7 @@ struct Warp {
   uint32_t local_stride = 0;
   uint32_t local_base = 0;    // of the running function's frame
   int64_t slice = 0;          // instructions until it gives way
-  uint64_t instructions = 0;  // issued so far
+  uint64_t work = 0;          // so far; see Counters
   uint32_t live = 0;          // lanes that have not exited
   uint32_t frame_live = 0;    // lanes that have not returned from the running function
   uint32_t polls = 0;         // backward branches of polling loops since the last progress
