@@ -21,8 +21,9 @@ constexpr uint64_t kUnitMask = (uint64_t{1} << 29) - 1;
 constexpr uint64_t kTagCompareAndSwap = uint64_t{1} << 61;
 constexpr uint64_t kTagBlockScope = uint64_t{1} << 62;
 constexpr uint32_t kStampMask = (1u << 22) - 1;
-// Of tags, 1 GiB: a launch that touches more is checked no further.
-constexpr uint32_t kMostPages = 1u << 15;
+// Of tags: a launch that touches more is checked no further.
+constexpr uint64_t kMostTagBytes = uint64_t{1} << 30;
+uint64_t most_tag_bytes = kMostTagBytes;
 
 // The meaning of Op::aux for a global access.
 GlobalRange RangeOf(const Op* op, uint64_t lo, uint64_t hi, uint32_t lane, uint32_t lane_bytes) {
@@ -64,76 +65,10 @@ bool Covers(const ClockRef& clock, uint64_t tag) {
   return false;
 }
 
-// The fenced accesses of the block: what holds for every warp as one entry.
-ClockRef ClockOf(const BlockState& block, const std::array<uint32_t, kLanes>& fenced,
-                 const ClockRef& other_blocks) {
-  const uint32_t unit = block.order->unit;
-  uint32_t least = ~0u;
-  for (uint32_t v = 0; v < block.warp_count; ++v) {
-    least = std::min(least, fenced[v]);
-  }
-  auto own = std::make_shared<GlobalClock>();
-  for (uint32_t v = 0; v < block.warp_count; ++v) {
-    if (fenced[v] > least) {
-      own->push_back({unit, v, fenced[v]});
-    }
-  }
-  if (least > 0) {
-    own->push_back({unit, kLanes, least});
-  }
-  return own->empty() ? other_blocks : JoinClocks(own, other_blocks);
-}
-
-// The stamps of a barrier or of a clock become the warp's.
-void Learn(BlockState& block, uint32_t warp, const GlobalClock& clock) {
-  uint32_t* known = &block.known[size_t{warp} * kLanes];
-  bool changed = false;
-  for (const ClockEntry& entry : clock) {
-    if (entry.unit != block.order->unit) {
-      continue;
-    }
-    for (uint32_t v = 0; v < block.warp_count; ++v) {
-      if (v != warp && (entry.warp == v || entry.warp == kLanes) && known[v] < entry.stamp) {
-        known[v] = entry.stamp;
-        changed = true;
-      }
-    }
-  }
-  if (!changed) {
-    return;
-  }
-  known[warp] = block.shadow->stamp;
-  block.floor[warp] = *std::min_element(known, known + block.warp_count);
-}
-
 }  // namespace
 
-ClockRef JoinClocks(const ClockRef& a, const ClockRef& b) {
-  if (a == nullptr || a == b) {
-    return b;
-  }
-  if (b == nullptr) {
-    return a;
-  }
-  auto joined = std::make_shared<GlobalClock>();
-  joined->reserve(a->size() + b->size());
-  const auto before = [](const ClockEntry& x, const ClockEntry& y) {
-    return x.unit != y.unit ? x.unit < y.unit : x.warp < y.warp;
-  };
-  auto i = a->begin();
-  auto k = b->begin();
-  while (i != a->end() || k != b->end()) {
-    if (k == b->end() || (i != a->end() && before(*i, *k))) {
-      joined->push_back(*i++);
-    } else if (i == a->end() || before(*k, *i)) {
-      joined->push_back(*k++);
-    } else {
-      joined->push_back({i->unit, i->warp, std::max(i->stamp, k->stamp)});
-      ++i;
-      ++k;
-    }
-  }
-  return joined;
+void SetRaceTagBytesForTest(uint64_t bytes) {
+  most_tag_bytes = bytes == 0 ? kMostTagBytes : bytes;
 }
 
 struct GlobalRaces::Cell {
@@ -179,7 +114,7 @@ GlobalRaces::~GlobalRaces() = default;
 
 void GlobalRaces::StartBlock(BlockState& block) {
   if (++units_ >= kUnitMask) {
-    given_up_ = true;
+    GiveUp("more blocks than can be told apart");
   }
   block_of_unit_.push_back(block.linear_id);
   if (block.order == nullptr) {
@@ -228,7 +163,8 @@ GlobalRaces::Party GlobalRaces::Opponent(const Warp& warp, const GlobalRange& ra
   const bool stores =
       range.access == GlobalAccess::kStore || range.access == GlobalAccess::kStrongStore;
   if (Conflicts(warp, cell.write, lane)) {
-    return {cell.write, "a store", cell.write_instruction, range.access == GlobalAccess::kStore};
+    return {cell.write, "a store", cell.write_instruction,
+            range.access == GlobalAccess::kStore && range.from_registers};
   }
   // Strong accesses that reach each other do not race; those of a block's scope reach the block.
   const auto apart = [&](uint64_t tag) {
@@ -361,14 +297,26 @@ void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accesso
 }
 
 GlobalRaces::Page* GlobalRaces::PageOf(std::unique_ptr<Page>& page) {
-  if (page == nullptr) {
-    if (++pages_ > kMostPages) {
-      given_up_ = true;
-      return nullptr;
-    }
+  if (page == nullptr && TakeRoom(sizeof(Page))) {
     page = std::make_unique<Page>();
   }
   return page.get();
+}
+
+bool GlobalRaces::TakeRoom(size_t bytes) {
+  tag_bytes_ += bytes;
+  if (tag_bytes_ > most_tag_bytes) {
+    GiveUp(fmt::format("what the launch touched needs more than {} KiB of tags",
+                       most_tag_bytes >> 10));
+    return false;
+  }
+  return true;
+}
+
+void GlobalRaces::GiveUp(const std::string& why) {
+  if (incomplete_.empty()) {
+    incomplete_ = why;
+  }
 }
 
 GlobalRaces::Accessor GlobalRaces::AccessorOf(const Warp& warp, const GlobalRange& range) {
@@ -389,7 +337,7 @@ GlobalRaces::Accessor GlobalRaces::AccessorOf(const Warp& warp, const GlobalRang
 
 void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
                         const GlobalRange& range) {
-  if (allocation.read_only || given_up_) {
+  if (allocation.read_only || !incomplete_.empty()) {
     return;
   }
   const Accessor accessor = AccessorOf(warp, range);
@@ -405,6 +353,9 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
       return;
     }
     if (accessor.strong && page->strong == nullptr) {
+      if (!TakeRoom(sizeof(*page->strong))) {
+        return;
+      }
       page->strong = std::make_unique<std::array<StrongCell, Page::kCells>>();
     }
     Cell& cell = page->cells[g % Page::kCells];
@@ -417,122 +368,13 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
       CheckCell(warp, op, allocation, range, cell, strong != nullptr ? *strong : kNone,
                 allocation.address + (g << shift_), lane);
     }
+    if (!range.leaves_tag) {
+      continue;
+    }
     if (accessor.strong) {
       LeaveTag(op, range, accessor, lane, *strong);
     } else {
       LeaveTag(op, range, accessor, lane, cell);
-    }
-  }
-}
-
-void GlobalRaces::Fence(Warp& warp, bool block_scope) {
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  block.order->used = true;
-  const uint32_t stamp = NextStamp(block);
-  const uint32_t* known = &block.known[size_t{warp.index} * kLanes];
-  const auto cover = [&](std::array<uint32_t, kLanes>& fenced) {
-    for (uint32_t v = 0; v < block.warp_count; ++v) {
-      fenced[v] = std::max(fenced[v], known[v]);
-    }
-    fenced[warp.index] = stamp;
-  };
-  cover(order.fenced_in_block);
-  order.released_in_block = nullptr;
-  if (!block_scope) {
-    cover(order.fenced);
-    order.fenced_other_blocks = order.other_blocks;
-    order.released = nullptr;
-  }
-  SynchroniseWarp(warp);
-}
-
-void GlobalRaces::Release(Warp& warp, uint64_t address, bool keeps_earlier, bool block_scope) {
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  auto it = variables_.find(address);
-  if (!block.order->used && (keeps_earlier || it == variables_.end())) {
-    return;
-  }
-  if (order.released == nullptr) {
-    order.released = ClockOf(block, order.fenced, order.fenced_other_blocks);
-  }
-  if (order.released_in_block == nullptr) {
-    order.released_in_block = ClockOf(block, order.fenced_in_block, nullptr);
-  }
-  SyncVariable& variable = it == variables_.end() ? variables_[address] : it->second;
-  const ClockRef none;
-  const ClockRef& everywhere = block_scope ? none : order.released;
-  variable.everywhere = keeps_earlier ? JoinClocks(variable.everywhere, everywhere) : everywhere;
-  const bool same_block = keeps_earlier && variable.unit == block.order->unit;
-  variable.in_block =
-      same_block ? JoinClocks(variable.in_block, order.released_in_block) : order.released_in_block;
-  variable.unit = block.order->unit;
-}
-
-void GlobalRaces::Acquire(Warp& warp, uint64_t address) {
-  const auto it = variables_.find(address);
-  if (it == variables_.end()) {
-    return;
-  }
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  const SyncVariable& variable = it->second;
-  const bool own = variable.unit == block.order->unit && variable.in_block != nullptr &&
-                   variable.in_block != order.acquired_in_block;
-  const bool others = variable.everywhere != nullptr && variable.everywhere != order.acquired;
-  if (!own && !others) {
-    return;
-  }
-  block.order->used = true;
-  if (own) {
-    order.acquired_in_block = variable.in_block;
-    Learn(block, warp.index, *variable.in_block);
-  }
-  if (others) {
-    order.acquired = variable.everywhere;
-    order.other_blocks = JoinClocks(order.other_blocks, variable.everywhere);
-    Learn(block, warp.index, *variable.everywhere);
-  }
-  SynchroniseWarp(warp);
-}
-
-void GlobalRaces::Synchronise(BlockState& block, uint32_t warps) {
-  if (block.order == nullptr || !block.order->used) {
-    return;
-  }
-  WarpOrder joined;
-  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
-    const WarpOrder& order = block.order->warps[static_cast<size_t>(std::countr_zero(m))];
-    joined.other_blocks = JoinClocks(joined.other_blocks, order.other_blocks);
-    joined.fenced_other_blocks = JoinClocks(joined.fenced_other_blocks, order.fenced_other_blocks);
-    for (uint32_t v = 0; v < kLanes; ++v) {
-      joined.fenced[v] = std::max(joined.fenced[v], order.fenced[v]);
-      joined.fenced_in_block[v] = std::max(joined.fenced_in_block[v], order.fenced_in_block[v]);
-    }
-  }
-  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
-    block.order->warps[static_cast<size_t>(std::countr_zero(m))] = joined;
-  }
-}
-
-void GlobalRaces::SynchroniseCluster(const std::vector<BlockState*>& blocks) {
-  ClockRef all;
-  for (BlockState* block : blocks) {
-    if (block->order == nullptr || blocks.size() == 1) {
-      return;
-    }
-    auto own = std::make_shared<GlobalClock>();
-    own->push_back({block->order->unit, kLanes, block->shadow->stamp});
-    all = JoinClocks(all, own);
-    for (uint32_t w = 0; w < block->warp_count; ++w) {
-      all = JoinClocks(all, block->order->warps[w].other_blocks);
-    }
-  }
-  for (BlockState* block : blocks) {
-    block->order->used = true;
-    for (uint32_t w = 0; w < block->warp_count; ++w) {
-      block->order->warps[w].other_blocks = all;
     }
   }
 }
@@ -552,12 +394,21 @@ void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
     races.Fence(warp, range.block_scope);
   }
   for (uint64_t at = lanes.lo; at < lanes.hi && !store; at += lanes.lane_bytes) {
-    races.Acquire(warp, at);
+    races.Acquire(warp, at, lanes.lane_bytes);
   }
   races.Check(warp, op, allocation, range);
   for (uint64_t at = lanes.lo; at < lanes.hi && store; at += lanes.lane_bytes) {
-    races.Release(warp, at, false, range.block_scope);
+    races.Release(warp, at, lanes.lane_bytes, false, range.block_scope);
   }
+}
+
+void CheckGlobalBytes(Warp& warp, const Op* op, const Allocation& allocation,
+                      const GlobalRange& range) {
+  GlobalRange one = range;
+  one.lane_bytes = std::bit_ceil(static_cast<uint32_t>(range.hi - range.lo));
+  one.element_bytes = one.lane_bytes;
+  one.from_registers = false;
+  warp.worker->launch->global_races->Check(warp, op, allocation, one);
 }
 
 void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,
@@ -570,10 +421,10 @@ void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, u
     races.Fence(warp, range.block_scope);
   }
   if (op->d != 0) {
-    races.Acquire(warp, at);
+    races.Acquire(warp, at, bytes);
   }
   races.Check(warp, op, allocation, range);
-  races.Release(warp, at, true, range.block_scope);
+  races.Release(warp, at, bytes, true, range.block_scope);
 }
 
 }  // namespace optiml::ptx

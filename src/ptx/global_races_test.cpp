@@ -1,5 +1,7 @@
 // The race check of global memory: between blocks, warps and lanes, and what orders them.
 
+#include "ptx/global_races.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -165,6 +167,59 @@ TEST(GlobalRaces, PlainAccessesBesideAtomics) {
   ExpectClean(
       "@!%p1 bra END; ld.global.u32 %r9, [%rd1]; add.u32 %r10, %r9, 1; "
       "atom.global.cas.b32 %r11, [%rd1], %r9, %r10; END:");
+}
+
+TEST(GlobalRaces, AFlagThatIsReadInAnotherWidthStillOrders) {
+  const std::string set = "membar.gl; st.volatile.global.u64 [%rd1+8], 4294967297;";
+  ExpectClean(Pass(set, "ld.volatile.global.u32 %r9, [%rd1+8];"));
+  ExpectClean(Pass(set, "ld.volatile.global.u32 %r9, [%rd1+12];"));
+  ExpectClean(Pass("membar.gl; st.volatile.global.u32 [%rd1+12], 1;",
+                   "ld.volatile.global.u64 %rd4, [%rd1+8]; shr.u64 %rd4, %rd4, 32; cvt.u32.u64 "
+                   "%r9, %rd4;"));
+  ExpectClean(Pass("membar.gl; st.volatile.global.v2.u32 [%rd1+8], {0, 1};",
+                   "ld.volatile.global.u32 %r9, [%rd1+12];"));
+  // Bytes beside each other are flags of their own.
+  const std::string other = "ld.volatile.global.u8 %h1, [%rd1+9]; cvt.u32.u16 %r9, %h1;";
+  ExpectClean(Pass("mov.b16 %h2, 1; membar.gl; st.volatile.global.u8 [%rd1+9], %h2;", other));
+  ExpectRace(
+      Pass("mov.b16 %h2, 1; st.volatile.global.u8 [%rd1+9], %h2; membar.gl; "
+           "st.volatile.global.u8 [%rd1+8], %h2;",
+           other));
+}
+
+TEST(GlobalRaces, SayWhenTheyGiveUp) {
+  const std::string racing = "@%p1 st.global.u32 [%rd1], %r2;";
+  EXPECT_TRUE(Execute(racing).notes.empty());
+  // More memory than tags have room for; what is found before counts.
+  SetRaceTagBytesForTest(64 * 1024);
+  EXPECT_TRUE(Execute(racing).notes.empty());
+  const std::string wide = "mul.wide.u32 %rd3, %r1, 4096; add.s64 %rd3, %rd1, %rd3;";
+  const auto far = [&](const std::string& access) {
+    return RunWords(wide + access, {1}, {4}, 8192, kGlobal).outcome;
+  };
+  const LaunchOutcome plain = far("st.global.u32 [%rd3], 1;");
+  ASSERT_EQ(plain.notes.size(), 1u);
+  EXPECT_EQ(plain.notes[0],
+            "race check incomplete: what the launch touched needs more than 64 KiB of tags");
+  EXPECT_TRUE(plain.clean());
+  // Tags of atomics and volatile accesses take room as well: one page has both.
+  SetRaceTagBytesForTest(48 * 1024);
+  const std::string one = "ld.global.u32 %r9, [%rd1];";
+  EXPECT_TRUE(RunWords(one, {1}, {1}, 8, kGlobal).outcome.notes.empty());
+  const std::string both = "ld.volatile.global.u32 %r9, [%rd1];";
+  EXPECT_EQ(RunWords(both, {1}, {1}, 8, kGlobal).outcome.notes.size(), 1u);
+  SetRaceTagBytesForTest(0);
+  EXPECT_TRUE(far("st.global.u32 [%rd3], 1;").notes.empty());
+  // More fences than stamps, in one block.
+  const LaunchOutcome fences =
+      RunWords(
+          "mov.u32 %r9, 0;\nL: membar.gl; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 4200000; "
+          "@%p1 bra L;",
+          {1}, {1}, 8, kGlobal)
+          .outcome;
+  ASSERT_EQ(fences.notes.size(), 1u);
+  EXPECT_EQ(fences.notes[0],
+            "race check incomplete: block (0,0,0) passed 4 million fences, barriers and exchanges");
 }
 
 TEST(GlobalRaces, AreLookedForOnlyWhenAsked) {
