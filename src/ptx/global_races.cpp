@@ -89,9 +89,35 @@ struct GlobalRaces::StrongCell {
   uint32_t read_instruction = 0;
 };
 
+// 32 granules. As long as every access went to all of them at once, `common` stands for the tags of
+// all: granule i was touched by lane + (i >> shift), where the tag names the lane.
+struct GlobalRaces::Row {
+  static constexpr uint32_t kCells = 32;
+  Cell common;
+  uint8_t write_shift = 0;
+  uint8_t read_shift = 0;
+  uint8_t read2_shift = 0;
+  std::unique_ptr<std::array<Cell, kCells>> cells;  // not null: the tags of each
+
+  Cell At(uint32_t i) const {
+    if (cells != nullptr) {
+      return (*cells)[i];
+    }
+    Cell cell = common;
+    cell.write = Spread(common.write, i, write_shift);
+    cell.read = Spread(common.read, i, read_shift);
+    cell.read2 = Spread(common.read2, i, read2_shift);
+    return cell;
+  }
+  static uint64_t Spread(uint64_t tag, uint32_t i, uint32_t shift) {
+    constexpr uint64_t kLaneMask = kLanes - 1;
+    return tag == 0 ? 0 : (tag & ~kLaneMask) | ((tag + (i >> shift)) & kLaneMask);
+  }
+};
+
 struct GlobalRaces::Page {
   static constexpr uint32_t kCells = 1024;
-  std::array<Cell, kCells> cells;
+  std::array<Row, kCells / Row::kCells> rows;
   std::unique_ptr<std::array<StrongCell, kCells>> strong;  // null: none yet
 };
 
@@ -235,6 +261,15 @@ void GlobalRaces::CheckCell(Warp& warp, const Op* op, const Allocation& allocati
                      line > 0 ? fmt::format(" at line {}", line) : ""));
 }
 
+// The part of an access that lies in one row.
+struct GlobalRaces::RowAccess {
+  Page* page = nullptr;
+  uint64_t begin = 0;  // granules of the allocation
+  uint64_t end = 0;
+  uint32_t lane = 0;   // of the first
+  uint32_t shift = 0;  // log2 of the granules of a lane; 5 and more: one lane
+};
+
 // What one access compares a granule's tags with.
 struct GlobalRaces::Accessor {
   uint64_t tag = 0;  // with lane 0
@@ -261,6 +296,19 @@ struct GlobalRaces::Accessor {
     return Suspects(cell.write, lane) ||
            (stores && (Suspects(cell.read, lane) || Suspects(cell.read2, lane)));
   }
+  // Whether this reader is kept beside another one: the first of those that are not ordered stays.
+  bool IsSecond(const Cell& cell, uint32_t lane) const {
+    return WarpOf(cell.read) != warp && Suspects(cell.read, lane);
+  }
+  // Whether any granule of a row of one tag may be unordered with lanes from `lane` on.
+  bool Suspects(const Row& row, uint32_t lane, uint32_t shift) const {
+    const auto suspects = [&](uint64_t other, uint32_t other_shift) {
+      return Suspects(other, lane) || (lanes_matter && other_shift != shift && other != 0);
+    };
+    return suspects(row.common.write, row.write_shift) ||
+           (stores && (suspects(row.common.read, row.read_shift) ||
+                       suspects(row.common.read2, row.read2_shift)));
+  }
   bool Suspects(const StrongCell& cell, uint32_t lane) const {
     return Suspects(cell.write, lane) || (stores && Suspects(cell.read, lane));
   }
@@ -274,8 +322,7 @@ void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accesso
     cell.write_instruction = op->instruction;
     return;
   }
-  // The first of the readers that are not ordered stays, beside the last.
-  if (WarpOf(cell.read) != accessor.warp && accessor.Suspects(cell.read, lane)) {
+  if (accessor.IsSecond(cell, lane)) {
     cell.read2 = tag;
   } else {
     cell.read = tag;
@@ -345,9 +392,9 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
   const uint64_t begin = (range.lo - allocation.address) >> shift_;
   const uint64_t end = ((range.hi - 1 - allocation.address) >> shift_) + 1;
   const uint32_t per_lane = std::max(range.lane_bytes >> shift_, 1u);
-  const auto lane_shift = static_cast<uint32_t>(std::countr_zero(per_lane));
-  static const StrongCell kNone;
-  for (uint64_t g = begin; g < end; ++g) {
+  RowAccess access;
+  access.shift = std::min(static_cast<uint32_t>(std::countr_zero(per_lane)), 5u);
+  for (uint64_t g = begin; g < end; g = access.end) {
     Page* const page = PageOf(shadow.pages[g / Page::kCells]);
     if (page == nullptr) {
       return;
@@ -358,24 +405,77 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
       }
       page->strong = std::make_unique<std::array<StrongCell, Page::kCells>>();
     }
-    Cell& cell = page->cells[g % Page::kCells];
-    StrongCell* const strong =
-        page->strong != nullptr ? &(*page->strong)[g % Page::kCells] : nullptr;
-    const uint32_t lane = (range.lane + static_cast<uint32_t>((g - begin) >> lane_shift)) % kLanes;
-    if (__builtin_expect(accessor.Suspects(cell, lane) ||
-                             (strong != nullptr && accessor.Suspects(*strong, lane)),
-                         0)) {
+    access.page = page;
+    access.begin = g;
+    access.end = std::min(end, (g / Row::kCells + 1) * Row::kCells);
+    access.lane = static_cast<uint32_t>(range.lane + ((g - begin) >> std::countr_zero(per_lane)));
+    CheckRow(warp, op, allocation, range, accessor, access);
+  }
+}
+
+void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocation,
+                           const GlobalRange& range, const Accessor& accessor,
+                           const RowAccess& access) {
+  static const StrongCell kNone;
+  Row& row = access.page->rows[access.begin % Page::kCells / Row::kCells];
+  const bool whole = access.end - access.begin == Row::kCells && row.cells == nullptr;
+  const auto lane_of = [&](uint64_t g) {
+    return (access.lane + static_cast<uint32_t>((g - access.begin) >> access.shift)) % kLanes;
+  };
+  const auto strong_of = [&](uint64_t g) {
+    return access.page->strong != nullptr ? &(*access.page->strong)[g % Page::kCells] : nullptr;
+  };
+  const bool clean = whole && access.page->strong == nullptr &&
+                     !accessor.Suspects(row, access.lane % kLanes, access.shift);
+  for (uint64_t g = access.begin; g < access.end && !clean; ++g) {
+    const Cell cell = row.At(g % Row::kCells);
+    const StrongCell* strong = strong_of(g);
+    const uint32_t lane = lane_of(g);
+    if (accessor.Suspects(cell, lane) || (strong != nullptr && accessor.Suspects(*strong, lane))) {
       CheckCell(warp, op, allocation, range, cell, strong != nullptr ? *strong : kNone,
                 allocation.address + (g << shift_), lane);
     }
-    if (!range.leaves_tag) {
-      continue;
+  }
+  if (!range.leaves_tag) {
+    return;
+  }
+  for (uint64_t g = access.begin; g < access.end && accessor.strong; ++g) {
+    LeaveTag(op, range, accessor, lane_of(g), *strong_of(g));
+  }
+  if (accessor.strong) {
+    return;
+  }
+  if (whole) {
+    LeaveTag(op, range, accessor, access, row);
+    return;
+  }
+  if (row.cells == nullptr) {
+    if (!TakeRoom(sizeof(*row.cells))) {
+      return;
     }
-    if (accessor.strong) {
-      LeaveTag(op, range, accessor, lane, *strong);
-    } else {
-      LeaveTag(op, range, accessor, lane, cell);
+    auto cells = std::make_unique<std::array<Cell, Row::kCells>>();
+    for (uint32_t i = 0; i < Row::kCells; ++i) {
+      (*cells)[i] = row.At(i);
     }
+    row.cells = std::move(cells);
+  }
+  for (uint64_t g = access.begin; g < access.end; ++g) {
+    LeaveTag(op, range, accessor, lane_of(g), (*row.cells)[g % Row::kCells]);
+  }
+}
+
+// All 32 granules: each of them takes the same decision, since a row's tags are of one warp.
+void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
+                           const RowAccess& access, Row& row) {
+  const bool second = accessor.IsSecond(row.common, access.lane % kLanes);
+  const auto shift = static_cast<uint8_t>(access.shift);
+  LeaveTag(op, range, accessor, access.lane % kLanes, row.common);
+  if (range.access == GlobalAccess::kStore) {
+    row.write_shift = shift;
+  } else if (second) {
+    row.read2_shift = shift;
+  } else {
+    row.read_shift = shift;
   }
 }
 

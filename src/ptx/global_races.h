@@ -103,6 +103,7 @@ class GlobalRaces {
  private:
   struct Cell;
   struct StrongCell;
+  struct Row;
   struct Page;
   struct Shadow;
   struct SyncVariable {
@@ -112,6 +113,7 @@ class GlobalRaces {
   };
   struct Party;
   struct Accessor;
+  struct RowAccess;
 
   Shadow& ShadowOf(const Allocation& allocation);
   // Null when tags take too much room.
@@ -124,6 +126,10 @@ class GlobalRaces {
                        uint32_t lane, Cell& cell);
   static void LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
                        uint32_t lane, StrongCell& cell);
+  static void LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
+                       const RowAccess& access, Row& row);
+  void CheckRow(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
+                const Accessor& accessor, const RowAccess& access);
   void CheckCell(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                  const Cell& cell, const StrongCell& strong, uint64_t at, uint32_t lane);
   bool Conflicts(const Warp& warp, uint64_t tag, uint32_t lane) const;
