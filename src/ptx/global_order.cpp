@@ -119,9 +119,13 @@ void GlobalRaces::Acquire(Warp& warp, uint64_t address, uint32_t bytes) {
 
 void GlobalRaces::ReleaseOne(Warp& warp, uint64_t granule, bool keeps_earlier, bool block_scope) {
   BlockState& block = *warp.block;
+  // A block that never fenced has nothing to hand on.
+  if (!block.order->used && (keeps_earlier || variables_.empty())) {
+    return;
+  }
   WarpOrder& order = block.order->warps[warp.index];
   auto it = variables_.find(granule);
-  if (!block.order->used && (keeps_earlier || it == variables_.end())) {
+  if (!block.order->used && it == variables_.end()) {
     return;
   }
   if (order.released == nullptr) {
@@ -141,7 +145,7 @@ void GlobalRaces::ReleaseOne(Warp& warp, uint64_t granule, bool keeps_earlier, b
 }
 
 void GlobalRaces::AcquireOne(Warp& warp, uint64_t granule) {
-  const auto it = variables_.find(granule);
+  const auto it = variables_.empty() ? variables_.end() : variables_.find(granule);
   if (it == variables_.end()) {
     return;
   }

@@ -89,29 +89,45 @@ struct GlobalRaces::StrongCell {
   uint32_t read_instruction = 0;
 };
 
-// 32 granules. As long as every access went to all of them at once, `common` stands for the tags of
-// all: granule i was touched by lane + (i >> shift), where the tag names the lane.
+// One tag for granules of a row: those of the mask, where granule i was touched by
+// lane + (i >> shift) and the tag names the lane.
+struct GlobalRaces::RowTag {
+  uint64_t tag = 0;
+  uint32_t mask = 0;
+  uint32_t shift = 0;
+
+  uint64_t At(uint32_t i) const {
+    constexpr uint64_t kLaneMask = kLanes - 1;
+    return ((mask >> i) & 1) == 0 ? 0 : (tag & ~kLaneMask) | ((tag + (i >> shift)) & kLaneMask);
+  }
+  // Takes in the granules of `other`; false when one tag cannot say both.
+  bool Merge(const RowTag& other) {
+    if ((mask & ~other.mask) == 0) {
+      *this = other;
+      return true;
+    }
+    if (tag != other.tag || shift != other.shift) {
+      return false;
+    }
+    mask |= other.mask;
+    return true;
+  }
+};
+
+// 32 granules. As long as one tag of each kind says all, they have no cells.
 struct GlobalRaces::Row {
   static constexpr uint32_t kCells = 32;
-  Cell common;
-  uint8_t write_shift = 0;
-  uint8_t read_shift = 0;
-  uint8_t read2_shift = 0;
+  RowTag write;
+  RowTag read;
+  RowTag read2;
+  uint32_t write_instruction = 0;
+  uint32_t read_instruction = 0;
   std::unique_ptr<std::array<Cell, kCells>> cells;  // not null: the tags of each
 
   Cell At(uint32_t i) const {
-    if (cells != nullptr) {
-      return (*cells)[i];
-    }
-    Cell cell = common;
-    cell.write = Spread(common.write, i, write_shift);
-    cell.read = Spread(common.read, i, read_shift);
-    cell.read2 = Spread(common.read2, i, read2_shift);
-    return cell;
-  }
-  static uint64_t Spread(uint64_t tag, uint32_t i, uint32_t shift) {
-    constexpr uint64_t kLaneMask = kLanes - 1;
-    return tag == 0 ? 0 : (tag & ~kLaneMask) | ((tag + (i >> shift)) & kLaneMask);
+    return cells != nullptr
+               ? (*cells)[i]
+               : Cell{write.At(i), read.At(i), read2.At(i), write_instruction, read_instruction};
   }
 };
 
@@ -267,7 +283,11 @@ struct GlobalRaces::RowAccess {
   uint64_t begin = 0;  // granules of the allocation
   uint64_t end = 0;
   uint32_t lane = 0;   // of the first
-  uint32_t shift = 0;  // log2 of the granules of a lane; 5 and more: one lane
+  uint32_t shift = 0;  // log2 of the granules of a lane; 5: all are one lane's
+
+  uint32_t LaneOf(uint64_t granule) const {
+    return (lane + static_cast<uint32_t>((granule - begin) >> shift)) % kLanes;
+  }
 };
 
 // What one access compares a granule's tags with.
@@ -300,14 +320,14 @@ struct GlobalRaces::Accessor {
   bool IsSecond(const Cell& cell, uint32_t lane) const {
     return WarpOf(cell.read) != warp && Suspects(cell.read, lane);
   }
-  // Whether any granule of a row of one tag may be unordered with lanes from `lane` on.
-  bool Suspects(const Row& row, uint32_t lane, uint32_t shift) const {
-    const auto suspects = [&](uint64_t other, uint32_t other_shift) {
-      return Suspects(other, lane) || (lanes_matter && other_shift != shift && other != 0);
+  // Whether any granule of `mine` may be unordered with what the row's tags say.
+  bool Suspects(const Row& row, const RowTag& mine) const {
+    const auto suspects = [&](const RowTag& other) {
+      return (other.mask & mine.mask) != 0 &&
+             (Suspects(other.tag, static_cast<uint32_t>(mine.tag) % kLanes) ||
+              (lanes_matter && other.shift != mine.shift));
     };
-    return suspects(row.common.write, row.write_shift) ||
-           (stores && (suspects(row.common.read, row.read_shift) ||
-                       suspects(row.common.read2, row.read2_shift)));
+    return suspects(row.write) || (stores && (suspects(row.read) || suspects(row.read2)));
   }
   bool Suspects(const StrongCell& cell, uint32_t lane) const {
     return Suspects(cell.write, lane) || (stores && Suspects(cell.read, lane));
@@ -393,7 +413,9 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
   const uint64_t end = ((range.hi - 1 - allocation.address) >> shift_) + 1;
   const uint32_t per_lane = std::max(range.lane_bytes >> shift_, 1u);
   RowAccess access;
-  access.shift = std::min(static_cast<uint32_t>(std::countr_zero(per_lane)), 5u);
+  // A lane's own granules count as one lane's, however few they are.
+  const bool one_lane = end - begin <= per_lane;
+  access.shift = one_lane ? 5 : std::min(static_cast<uint32_t>(std::countr_zero(per_lane)), 5u);
   for (uint64_t g = begin; g < end; g = access.end) {
     Page* const page = PageOf(shadow.pages[g / Page::kCells]);
     if (page == nullptr) {
@@ -408,7 +430,9 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
     access.page = page;
     access.begin = g;
     access.end = std::min(end, (g / Row::kCells + 1) * Row::kCells);
-    access.lane = static_cast<uint32_t>(range.lane + ((g - begin) >> std::countr_zero(per_lane)));
+    access.lane =
+        one_lane ? range.lane
+                 : static_cast<uint32_t>(range.lane + ((g - begin) >> std::countr_zero(per_lane)));
     CheckRow(warp, op, allocation, range, accessor, access);
   }
 }
@@ -418,19 +442,21 @@ void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocatio
                            const RowAccess& access) {
   static const StrongCell kNone;
   Row& row = access.page->rows[access.begin % Page::kCells / Row::kCells];
-  const bool whole = access.end - access.begin == Row::kCells && row.cells == nullptr;
-  const auto lane_of = [&](uint64_t g) {
-    return (access.lane + static_cast<uint32_t>((g - access.begin) >> access.shift)) % kLanes;
-  };
+  const auto first = static_cast<uint32_t>(access.begin % Row::kCells);
+  const auto count = static_cast<uint32_t>(access.end - access.begin);
+  RowTag mine;
+  mine.mask = (count == Row::kCells ? ~0u : (1u << count) - 1) << first;
+  mine.shift = access.shift;
+  mine.tag = accessor.tag | ((access.lane - (first >> access.shift)) % kLanes);
   const auto strong_of = [&](uint64_t g) {
     return access.page->strong != nullptr ? &(*access.page->strong)[g % Page::kCells] : nullptr;
   };
-  const bool clean = whole && access.page->strong == nullptr &&
-                     !accessor.Suspects(row, access.lane % kLanes, access.shift);
+  const bool clean =
+      row.cells == nullptr && access.page->strong == nullptr && !accessor.Suspects(row, mine);
   for (uint64_t g = access.begin; g < access.end && !clean; ++g) {
     const Cell cell = row.At(g % Row::kCells);
     const StrongCell* strong = strong_of(g);
-    const uint32_t lane = lane_of(g);
+    const uint32_t lane = access.LaneOf(g);
     if (accessor.Suspects(cell, lane) || (strong != nullptr && accessor.Suspects(*strong, lane))) {
       CheckCell(warp, op, allocation, range, cell, strong != nullptr ? *strong : kNone,
                 allocation.address + (g << shift_), lane);
@@ -440,43 +466,56 @@ void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocatio
     return;
   }
   for (uint64_t g = access.begin; g < access.end && accessor.strong; ++g) {
-    LeaveTag(op, range, accessor, lane_of(g), *strong_of(g));
+    LeaveTag(op, range, accessor, access.LaneOf(g), *strong_of(g));
   }
-  if (accessor.strong) {
+  if (accessor.strong || (row.cells == nullptr && MergeTag(warp, op, range, accessor, mine, row)) ||
+      !Expand(row)) {
     return;
   }
-  if (whole) {
-    LeaveTag(op, range, accessor, access, row);
-    return;
+  for (uint64_t g = access.begin; g < access.end; ++g) {
+    LeaveTag(op, range, accessor, access.LaneOf(g), (*row.cells)[g % Row::kCells]);
   }
-  if (row.cells == nullptr) {
-    if (!TakeRoom(sizeof(*row.cells))) {
-      return;
-    }
+}
+
+bool GlobalRaces::Expand(Row& row) {
+  if (row.cells == nullptr && TakeRoom(sizeof(*row.cells))) {
     auto cells = std::make_unique<std::array<Cell, Row::kCells>>();
     for (uint32_t i = 0; i < Row::kCells; ++i) {
       (*cells)[i] = row.At(i);
     }
     row.cells = std::move(cells);
   }
-  for (uint64_t g = access.begin; g < access.end; ++g) {
-    LeaveTag(op, range, accessor, lane_of(g), (*row.cells)[g % Row::kCells]);
-  }
+  return row.cells != nullptr;
 }
 
-// All 32 granules: each of them takes the same decision, since a row's tags are of one warp.
-void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
-                           const RowAccess& access, Row& row) {
-  const bool second = accessor.IsSecond(row.common, access.lane % kLanes);
-  const auto shift = static_cast<uint8_t>(access.shift);
-  LeaveTag(op, range, accessor, access.lane % kLanes, row.common);
+bool GlobalRaces::MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
+                           const Accessor& accessor, const RowTag& mine, Row& row) {
+  const auto& instructions = warp.worker->launch->program->instructions;
+  // Messages name lines: tags of two instructions are one where these are of one line, or where
+  // nothing is left of the earlier.
+  const auto merge = [&](RowTag& tag, uint32_t kept, uint32_t& instruction) {
+    if (kept != 0 && instruction != op->instruction &&
+        instructions[instruction].source_line != instructions[op->instruction].source_line) {
+      return false;
+    }
+    if (!tag.Merge(mine)) {
+      return false;
+    }
+    instruction = op->instruction;
+    return true;
+  };
   if (range.access == GlobalAccess::kStore) {
-    row.write_shift = shift;
-  } else if (second) {
-    row.read2_shift = shift;
-  } else {
-    row.read_shift = shift;
+    return merge(row.write, row.write.mask & ~mine.mask, row.write_instruction);
   }
+  const uint32_t known = row.read.mask & mine.mask;
+  const bool second = known != 0 && WarpOf(row.read.tag) != accessor.warp &&
+                      accessor.Suspects(row.read.tag, static_cast<uint32_t>(mine.tag) % kLanes);
+  if (second && known != mine.mask) {
+    return false;  // some granules have a first reader, others none
+  }
+  const uint32_t kept = second ? row.read.mask | (row.read2.mask & ~mine.mask)
+                               : (row.read.mask & ~mine.mask) | row.read2.mask;
+  return merge(second ? row.read2 : row.read, kept, row.read_instruction);
 }
 
 void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
