@@ -7,9 +7,8 @@
 // thread-instructions a second of one core's processor time (best of several runs) with bounds and
 // counters, with initialisation and races (shared memory, warps, global memory) as well, and with
 // the cache model besides; how much faster two host threads are than one (wall time, bounds and
-// counters;
-// "-" where launches run on one anyway); and the peak of memory with every check against what the
-// buffers take.
+// counters; "-" where launches run on one anyway); and the peak of memory with every check against
+// what the buffers take.
 
 #include <fmt/format.h>
 
@@ -29,6 +28,7 @@
 #include "device/plan_memory.h"
 #include "frontend/frontend.h"
 #include "ptx/module.h"
+#include "ptx/program.h"
 #include "task/inputs.h"
 #include "task/task.h"
 
@@ -81,6 +81,7 @@ struct Measured {
   uint64_t buffer_bytes = 0;
   uint64_t peak_bytes = 0;  // above what the process had before
   std::string problem;      // empty: it ran to the end
+  bool parallel = true;     // the launches may use several host threads
 };
 
 Error Refused(const Refusal& refusal) {
@@ -133,6 +134,8 @@ Result<Measured> Execute(const Kernel& kernel, Mode mode, int threads) {
     OPTIML_ASSIGN(PreparedLaunch prepared, PrepareLaunch(*launch, kernel.artifact, *module, memory,
                                                          limits, kernel.description));
     ptx::LaunchRequest& request = prepared.request;
+    const auto program = ptx::ProgramOf(*module, *module->FindKernel(request.kernel));
+    measured.parallel = measured.parallel && !program->block_order_shows && !program->allocates;
     request.counters = true;
     request.threads = threads;
     request.step_limit = kMostInstructions;
@@ -247,6 +250,7 @@ struct Totals {
   double logs[3] = {};
   int count = 0;
   double scaling_logs = 0;
+  double work_logs = 0;
   int scaled = 0;
 };
 
@@ -258,6 +262,7 @@ Result<void> Row(const std::string& argument, Builder& builder, ModuleCache& mod
                                 SizeRow{kernel.sizes, 0}.Text());
   Measured checked;
   double wall = 0;
+  double processor = 0;
   for (const Mode mode : {Mode::kCounters, Mode::kChecks, Mode::kCache}) {
     double best = 0;
     for (int round = 0; round < kRounds; ++round) {
@@ -265,6 +270,7 @@ Result<void> Row(const std::string& argument, Builder& builder, ModuleCache& mod
       best = std::max(best, static_cast<double>(one.instructions) / one.processor_s);
       if (mode == Mode::kCounters) {
         wall = round == 0 ? one.wall_s : std::min(wall, one.wall_s);
+        processor = round == 0 ? one.processor_s : std::min(processor, one.processor_s);
         row += round == 0 ? fmt::format(" {:.0f} M |", static_cast<double>(one.instructions) / 1e6)
                           : "";
       } else if (mode == Mode::kChecks) {
@@ -276,16 +282,17 @@ Result<void> Row(const std::string& argument, Builder& builder, ModuleCache& mod
   }
   ++totals.count;
   double two = 0;
-  double used = 0;
+  double work = 0;
   for (int round = 0; round < kRounds; ++round) {
     OPTIML_ASSIGN(const Measured one, Execute(kernel, Mode::kCounters, 2));
     two = round == 0 ? one.wall_s : std::min(two, one.wall_s);
-    used = std::max(used, one.processor_s / one.wall_s);
+    work = round == 0 ? one.processor_s : std::min(work, one.processor_s);
   }
-  if (used > 1.1) {
+  if (checked.parallel) {
     totals.scaling_logs += std::log(wall / two);
+    totals.work_logs += std::log(2 * processor / work);
     ++totals.scaled;
-    row += fmt::format(" {:.2f} |", wall / two);
+    row += fmt::format(" {:.2f} ({:.2f}) |", wall / two, 2 * processor / work);
   } else {
     row += " - |";
   }
@@ -313,9 +320,10 @@ Result<void> Run(const std::vector<std::string>& arguments) {
   const auto mean = [&](int mode) {
     return std::exp(totals.logs[mode] / std::max(totals.count, 1));
   };
-  fmt::print("| geometric mean of {} | | | {:.2f} | {:.2f} | {:.2f} | {:.2f} | | | |\n",
+  fmt::print("| geometric mean of {} | | | {:.2f} | {:.2f} | {:.2f} | {:.2f} ({:.2f}) | | | |\n",
              totals.count, mean(0), mean(1), mean(2),
-             std::exp(totals.scaling_logs / std::max(totals.scaled, 1)));
+             std::exp(totals.scaling_logs / std::max(totals.scaled, 1)),
+             std::exp(totals.work_logs / std::max(totals.scaled, 1)));
   return {};
 }
 

@@ -242,7 +242,7 @@ TEST_F(EmulatorDevice, SoftmaxAndLayerNormAreNearDoubleArithmetic) {
       "  for (int i = 0; i < n; ++i) s += expf(x[i] - m);\n"
       "  for (int i = threadIdx.x; i < n; i += 32) y[i] = expf(x[i] - m) / s;\n"
       "}\n"
-      "extern \"C\" __global__ void norm(const float* x, float* y, int n) {\n"
+      "extern \"C\" __global__ void layer_norm(const float* x, float* y, int n) {\n"
       "  float mean = 0, var = 0;\n"
       "  for (int i = 0; i < n; ++i) mean += x[i];\n"
       "  mean /= n;\n"
@@ -250,7 +250,7 @@ TEST_F(EmulatorDevice, SoftmaxAndLayerNormAreNearDoubleArithmetic) {
       "  for (int i = threadIdx.x; i < n; i += 32) y[i] = (x[i] - mean) * rsqrtf(var / n + "
       "1e-5f);\n"
       "}\n",
-      {"softmax", "norm"});
+      {"softmax", "layer_norm"});
   constexpr int kCount = 300;
   std::vector<float> x;
   double largest = -HUGE_VAL;
@@ -271,7 +271,7 @@ TEST_F(EmulatorDevice, SoftmaxAndLayerNormAreNearDoubleArithmetic) {
   const int norm = AddOutput("norm", kCount * 4);
   AddLaunch("softmax", {1, 1, 1}, {32, 1, 1},
             {DevicePointer{in, 0}, DevicePointer{soft, 0}, BytesOfValue(kCount)});
-  AddLaunch("norm", {1, 1, 1}, {32, 1, 1},
+  AddLaunch("layer_norm", {1, 1, 1}, {32, 1, 1},
             {DevicePointer{in, 0}, DevicePointer{norm, 0}, BytesOfValue(kCount)});
   buffers_[1].shadow = DType::kF32;
   buffers_[2].shadow = DType::kF32;

@@ -291,11 +291,11 @@ TEST_F(VerifierTest, TheOriginalItselfCanBeTheReference) {
 }
 
 TEST_F(VerifierTest, TheOriginalsOwnErrorIsMeasuredWhereTheDeviceFollowsIt) {
-  // Some 80 units in the last place off: within 8 floors, not within 2.
+  // Some 130 roundoffs off: within 8 floors, not within 2 (with the conditioning, of 38).
   const Kernel inexact = [](auto& x, auto& y, float a, int n, int) {
     for (int i = 0; i < n; ++i) {
       const auto at = static_cast<size_t>(i);
-      y[at] = a * x[at] * (1 + 80 * 0x1p-24F);
+      y[at] = a * x[at] * (1 + 130 * 0x1p-24F);
     }
   };
   const std::string toml = std::string(kTask) + "[tolerance]\nreduction_length = \"1\"\n";
