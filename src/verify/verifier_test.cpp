@@ -319,9 +319,11 @@ TEST_F(VerifierTest, TheOriginalsOwnErrorIsMeasuredWhereTheDeviceFollowsIt) {
     }
     return outcome;
   };
+  kernel_ = Honest;
   Start(toml, false);
   EXPECT_THAT(Reason(Judge(inexact)), HasSubstr("y[0]"));
   EXPECT_GT(followed, 0);
+  kernel_ = Honest;
   Start(toml, false);
   EXPECT_EQ(Reason(Judge(Honest)), "accepted");
 }
