@@ -141,12 +141,16 @@ class CheckCommand : public Command {
       if (!note.empty()) {
         json["note"] = note;
       }
+      json["check_notes"] = outcome.notes;
       json["reproduce"] = Reproduce(env);
       *env.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     } else {
       *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
       if (!note.empty()) {
         *env.out << "note: " << note << "\n";
+      }
+      for (const std::string& of_checks : outcome.notes) {
+        *env.out << "note: " << of_checks << "\n";
       }
       if (exit_code != kExitDone) {
         *env.out << "reproduce with\n  " << Reproduce(env) << "\n";

@@ -34,6 +34,22 @@ size_t LargestPlan(const std::vector<LaunchPlan>& plans) {
   return largest;
 }
 
+// Asks for a comparison of each output of floats with double arithmetic.
+void FollowOutputs(const std::vector<ArgSpec>& args, RunRequest& request) {
+  size_t next = 0;
+  for (const PlanBuffer& buffer : request.plan->buffers) {
+    if (buffer.argument < 0) {
+      continue;
+    }
+    const ArgSpec& arg = args[static_cast<size_t>(buffer.argument)];
+    const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
+    if (written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1) {
+      request.buffers[next].shadow = arg.dtype;
+    }
+    ++next;
+  }
+}
+
 class EmulateCommand : public Command {
  public:
   std::string Name() const override { return "emulate"; }
@@ -47,6 +63,7 @@ class EmulateCommand : public Command {
            "  optiml emulate examples/matmul --checked m=64,n=64,k=64 --kernel mine.cu --json\n"
            "  optiml emulate scale.ptx --grid 4 --block 256 --checked n=1000 \\\n"
            "      --arg x=f32[n]:inout --arg factor=f32=2.5 --arg n=size\n"
+           "  optiml emulate examples/softmax --shadow\n"
            "\n"
            "Runs at the largest row of checked sizes. Exit status 1 means that a check fired or "
            "that\n"
@@ -88,6 +105,10 @@ class EmulateCommand : public Command {
         ->check(WholeNumbers(uint64_t{1}))
         ->capture_default_str()
         ->group("Checks");
+    app.add_flag("--shadow", shadow_,
+                 "follow floating-point values in double arithmetic: the worst error of each "
+                 "output and the line where it is born")
+        ->group("Checks");
     app.add_option("--lines", view_.lines, "source lines shown for each launch")
         ->type_name("N")
         ->check(WholeNumbers(0))
@@ -115,7 +136,7 @@ class EmulateCommand : public Command {
     request.plan = &target.plan;
     request.buffers = std::move(target.buffers);
     view_.title = target.title;
-    return TraceAndShow(request, env, tools);
+    return TraceAndShow(request, target.args, env, tools);
   }
 
   Result<int> EmulateTask(CliEnv& env, Toolbox& tools) {
@@ -136,16 +157,21 @@ class EmulateCommand : public Command {
     request.buffers = ContentsFor(*bench.task, *request.plan, inputs);
     view_.title = fmt::format("{} at {}", bench.task->name, inputs.text);
     view_.source_text = source.text();
-    return TraceAndShow(request, env, tools);
+    return TraceAndShow(request, bench.task->args, env, tools);
   }
 
-  Result<int> TraceAndShow(RunRequest& request, CliEnv& env, Toolbox& tools) {
+  Result<int> TraceAndShow(RunRequest& request, const std::vector<ArgSpec>& args, CliEnv& env,
+                           Toolbox& tools) {
     DeviceChoice choice;
     choice.description = task_.description;
     choice.stop = env.stop;
     OPTIML_ASSIGN(const auto emulator, tools.MakeEmulator(choice));
     request.checks = CheckLevel::kFull;
     request.step_limit = step_limit_;
+    view_.shadow = shadow_;
+    if (shadow_) {
+      FollowOutputs(args, request);
+    }
     OPTIML_ASSIGN(const TraceOutcome trace, emulator->Trace(request));
     if (json_) {
       *env.out << EmulationJson(trace, view_)
@@ -163,6 +189,7 @@ class EmulateCommand : public Command {
   EmulationView view_;
   std::string kernel_;
   uint64_t step_limit_ = RunRequest().step_limit;
+  bool shadow_ = false;
   bool json_ = false;
 };
 

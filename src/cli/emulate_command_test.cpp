@@ -81,6 +81,50 @@ TEST(Emulate, PrintsJson) {
   EXPECT_TRUE(launch["theoretical_occupancy"].is_null());  // registers are not known
 }
 
+// y[i] = (x[i] + 1e8) - 1e8, in lines 11 and 12.
+std::string CancellingPtx() {
+  std::string text = ScalePtx(false);
+  const std::string product = "mul.f32 %f3, %f2, %f1;";
+  text.replace(text.find(product), product.size(),
+               "\n.loc 1 11 1\nadd.f32 %f3, %f2, 0f4CBEBC20;\n.loc 1 12 1\nsub.f32 %f3, %f3, "
+               "0f4CBEBC20;\n");
+  return text;
+}
+
+TEST(Emulate, ShadowNamesTheWorstErrorAndItsLines) {
+  CommandLine cli;
+  cli.Write("scale.ptx", CancellingPtx());
+  std::vector<std::string> arguments = ScaleArguments();
+  arguments.push_back("--shadow");
+  EXPECT_EQ(cli.Run(arguments), kExitDone) << cli.err.str();
+  EXPECT_THAT(cli.out.str(), HasSubstr("errors against double arithmetic"));
+  EXPECT_THAT(cli.out.str(), HasSubstr("y: 100 of 100 elements are inexact"));
+  EXPECT_THAT(cli.out.str(), HasSubstr("worst relative error 1 at element"));
+  EXPECT_THAT(cli.out.str(), HasSubstr("born at line 11 (100.0 %)"));
+  EXPECT_THAT(cli.out.str(), HasSubstr("bits where a sum cancelled, at line 12"));
+  arguments.push_back("--json");
+  CommandLine again;
+  again.Write("scale.ptx", CancellingPtx());
+  ASSERT_EQ(again.Run(arguments), kExitDone) << again.err.str();
+  const auto shadow = nlohmann::json::parse(again.out.str())["shadow"];
+  ASSERT_EQ(shadow["outputs"].size(), 1U);
+  EXPECT_EQ(shadow["outputs"][0]["buffer"], "y");
+  EXPECT_EQ(shadow["outputs"][0]["inexact"], 100);
+  EXPECT_EQ(shadow["outputs"][0]["relative"]["error"], 1.0);
+  EXPECT_EQ(shadow["outputs"][0]["relative"]["born"][0]["line"], 11);
+  EXPECT_EQ(shadow["outputs"][0]["relative"]["cancelled"]["line"], 12);
+  EXPECT_TRUE(shadow["unfollowed_lines"].empty());
+}
+
+TEST(Emulate, WithoutShadowNothingIsSaidOfErrors) {
+  CommandLine cli;
+  cli.Write("scale.ptx", CancellingPtx());
+  std::vector<std::string> arguments = ScaleArguments();
+  arguments.push_back("--json");
+  ASSERT_EQ(cli.Run(arguments), kExitDone) << cli.err.str();
+  EXPECT_FALSE(nlohmann::json::parse(cli.out.str()).contains("shadow"));
+}
+
 TEST(Emulate, SaysWhatIsWrongWithAPtxFileOrItsFlags) {
   struct Case {
     std::string what;

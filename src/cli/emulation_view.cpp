@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -107,6 +108,111 @@ std::string FindingLine(const Finding& finding, const SourceLines& source) {
                      finding.detail, text.empty() ? "" : "\n      " + text);
 }
 
+// Lines in which an error was born, with their shares; contributions of both signs may take each
+// other away, so shares are of what was born, not of what is left.
+std::vector<std::pair<int, double>> BirthShares(const ptx::ElementError& error) {
+  double sum = 0;
+  for (const ptx::ErrorBirth& birth : error.births) {
+    sum += std::fabs(birth.amount);
+  }
+  std::vector<std::pair<int, double>> shares;
+  for (const ptx::ErrorBirth& birth : error.births) {
+    shares.emplace_back(birth.line, std::isfinite(sum) ? std::fabs(birth.amount) / sum : 1);
+  }
+  return shares;
+}
+
+std::string ShadowLine(const char* what, const ptx::ElementError& error,
+                       const SourceLines& source) {
+  std::string out =
+      fmt::format("    worst {} error {:.3g} at element {}: {:.9g}, in double {:.12g}\n", what,
+                  error.error, error.element, error.value, error.shadow);
+  std::string births;
+  for (const auto& [line, share] : BirthShares(error)) {
+    births += fmt::format("{}{} ({})", births.empty() ? "" : ", ",
+                          line > 0 ? fmt::format("line {}", line) : "an unknown line",
+                          FormatPercent(share));
+  }
+  if (!births.empty()) {
+    const std::string text = source.Of(error.births.front().line);
+    out +=
+        fmt::format("      born at {}\n{}", births, text.empty() ? "" : "        " + text + "\n");
+  }
+  if (error.cancelled_bits > 0) {
+    const std::string text = source.Of(error.cancelled_line);
+    out += fmt::format("      grew by {} bits where a sum cancelled, at line {}\n{}",
+                       error.cancelled_bits, error.cancelled_line,
+                       text.empty() ? "" : "        " + text + "\n");
+  }
+  return out;
+}
+
+std::string ShadowText(const TraceOutcome& trace, const SourceLines& source) {
+  std::string out = "\nerrors against double arithmetic (branches and addresses as they were)\n";
+  for (const ShadowTrace& shadow : trace.shadows) {
+    const ptx::BufferError& error = shadow.error;
+    out += fmt::format("  {}: {} of {} elements are inexact\n", shadow.buffer, error.inexact,
+                       error.elements);
+    if (error.inexact > 0) {
+      out += ShadowLine("relative", error.relative, source);
+      out += ShadowLine("absolute", error.absolute, source);
+    }
+  }
+  if (trace.shadows.empty()) {
+    out += "  no output of floats\n";
+  }
+  std::string lines;
+  for (const int32_t line : trace.unfollowed_lines) {
+    lines += fmt::format("{}{}", lines.empty() ? "" : ", ", line);
+  }
+  return out +
+         (lines.empty()
+              ? ""
+              : fmt::format("  not followed, so taken as exact: results of line {}\n", lines));
+}
+
+// Infinities as null: JSON has none.
+Json Number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json ErrorJson(const ptx::ElementError& error) {
+  if (error.element < 0) {
+    return nullptr;
+  }
+  Json json;
+  json["error"] = Number(error.error);
+  json["element"] = error.element;
+  json["value"] = Number(error.value);
+  json["shadow"] = Number(error.shadow);
+  json["born"] = Json::array();
+  const auto shares = BirthShares(error);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    json["born"].push_back({{"line", shares[i].first},
+                            {"amount", Number(error.births[i].amount)},
+                            {"share", shares[i].second}});
+  }
+  json["cancelled"] = nullptr;
+  if (error.cancelled_bits > 0) {
+    json["cancelled"] = {{"line", error.cancelled_line}, {"bits", error.cancelled_bits}};
+  }
+  return json;
+}
+
+Json ShadowJson(const TraceOutcome& trace) {
+  Json json;
+  json["outputs"] = Json::array();
+  for (const ShadowTrace& shadow : trace.shadows) {
+    json["outputs"].push_back({{"buffer", shadow.buffer},
+                               {"elements", shadow.error.elements},
+                               {"inexact", shadow.error.inexact},
+                               {"relative", ErrorJson(shadow.error.relative)},
+                               {"absolute", ErrorJson(shadow.error.absolute)}});
+  }
+  json["unfollowed_lines"] = trace.unfollowed_lines;
+  return json;
+}
+
 Json DimsJson(const Dim3& dims) {
   return Json::array({dims.x, dims.y, dims.z});
 }
@@ -179,9 +285,15 @@ std::string EmulationText(const TraceOutcome& trace, const EmulationView& view) 
     out += fmt::format("\n{}: {}\n", RunStatusName(trace.run.status),
                        is_found ? "ended by what is found below" : trace.run.reason);
   }
+  if (view.shadow && trace.run.status == RunStatus::kCompleted) {
+    out += ShadowText(trace, source);
+  }
   uint64_t fired = 0;
   for (const LaunchTrace& launch : trace.launches) {
     fired += launch.outcome.findings_total;
+  }
+  for (const std::string& note : trace.run.notes) {
+    out += "\nnote: " + note + "\n";
   }
   if (trace.run.findings.empty()) {
     return out + (trace.run.status == RunStatus::kCompleted
@@ -210,7 +322,11 @@ Json EmulationJson(const TraceOutcome& trace, const EmulationView& view) {
     json["launches"].push_back(LaunchJson(launch, source));
   }
   json["findings"] = FindingsJson(trace.run.findings);
+  json["notes"] = trace.run.notes;
   json["printed"] = trace.run.printed;
+  if (view.shadow) {
+    json["shadow"] = ShadowJson(trace);
+  }
   return json;
 }
 

@@ -16,6 +16,7 @@ struct EmulationView {
   std::string title;        // what was run, at which sizes
   std::string source_text;  // of the file that line numbers count in; may be empty
   size_t lines = 8;         // source lines shown for each launch
+  bool shadow = false;      // values were followed in double arithmetic
 };
 
 std::string EmulationText(const TraceOutcome& trace, const EmulationView& view);

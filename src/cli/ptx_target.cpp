@@ -142,6 +142,7 @@ Result<PtxTarget> MakePtxTarget(const std::filesystem::path& file,
   target.plan.steps.emplace_back(std::move(launch));
   target.plan.maker = PlanMaker::kTaskFile;
   target.buffers = ContentsFor(task, target.plan, inputs);
+  target.args = std::move(task.args);
   return target;
 }
 

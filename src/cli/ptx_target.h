@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "core/artifact.h"
+#include "core/kernel_task.h"
 #include "core/launch_plan.h"
 #include "device/device.h"
 
@@ -30,6 +31,7 @@ struct PtxTarget {
   Artifact artifact;  // without cubin; registers are not known
   LaunchPlan plan;
   std::vector<BufferContents> buffers;
+  std::vector<ArgSpec> args;
 };
 
 // Fails with kParse when the text is no PTX, with kInvalidArgument when flags and kernel disagree:

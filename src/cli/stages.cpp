@@ -90,6 +90,7 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
   outcome.prepared = std::get<PreparedCandidate>(std::move(prepared));
   if (last >= Stage::kL0) {
     OPTIML_TRY(verifier->Verify(*outcome.prepared, outcome.evaluation));
+    outcome.notes = verifier->Notes();
   }
   if (last >= Stage::kMeasure && outcome.evaluation.accepted()) {
     OPTIML_TRY(TimeShapes(bench, device, env, outcome));

@@ -19,6 +19,7 @@ namespace optiml {
 struct StageOutcome {
   Evaluation evaluation;
   std::optional<PreparedCandidate> prepared;  // once parsed, planned and built
+  std::vector<std::string> notes;             // of the checks: Verifier::Notes
 };
 
 // Stops after `last` or at the first rejection. Timing is at every timed shape; the profile and the

@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "core/artifact.h"
+#include "core/dtype.h"
 #include "core/evaluation.h"
 #include "core/launch_plan.h"
 #include "core/metrics.h"
@@ -58,6 +59,8 @@ struct BufferContents {
   bool read_only = false;        // a write is a Finding ("read-only violation")
   uint8_t poison = 0xA5;         // bytes of unwritten memory; see kPoisonBytes in verify/
   uint32_t element_bytes = 1;    // of the argument's dtype: messages count in elements
+  // Floats of f16 or wider that are to be compared with double arithmetic; see RunOutcome::shadows.
+  std::optional<DType> shadow;
 };
 
 // Where the blocks of a launch start. No kernel may depend on it; a device that cannot choose
@@ -104,6 +107,11 @@ struct RunOutcome {
       buffers;                      // contents after the last pass, in the request's order
   std::vector<uint64_t> pass_work;  // thread instructions of each pass; empty: not counted
   std::string printed;              // what the kernel printed, cut at a limit
+  // What buffers with BufferContents::shadow would hold in double arithmetic, by buffer; empty
+  // where nobody asked, and where the device cannot follow all that the kernel computes.
+  std::vector<std::vector<double>> shadows;
+  // Checks that gave up: "race check incomplete: ...". No findings.
+  std::vector<std::string> notes;
 };
 
 // A time, or why there is none.

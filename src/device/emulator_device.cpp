@@ -79,12 +79,17 @@ PlanEnd ApplyAttributeStep(const AttributeStep& step, PlanState& state) {
 }
 
 // A step that is no launch. A finding, or a refused attribute, ends the plan.
-PlanEnd ApplyQuietStep(const LaunchStep& step, PlanState& state, std::vector<Finding>& findings) {
+PlanEnd ApplyQuietStep(const LaunchStep& step, PlanState& state, std::vector<Finding>& findings,
+                       ptx::FloatShadow* shadow = nullptr) {
   std::optional<Finding> finding;
   if (const auto* memset = std::get_if<MemsetStep>(&step)) {
     finding = state.memory.Apply(*memset);
   } else if (const auto* copy = std::get_if<CopyStep>(&step)) {
     finding = state.memory.Apply(*copy);
+    if (shadow != nullptr && !finding) {
+      shadow->Copy(state.memory.Address(copy->source), state.memory.Address(copy->destination),
+                   copy->size_bytes);
+    }
   } else if (const auto* upload = std::get_if<UploadStep>(&step)) {
     finding = state.memory.Apply(*upload);
   } else {
@@ -141,6 +146,45 @@ Result<void> CheckStop(const EmulatorOptions& options) {
     return Error(ErrorCode::kInterrupted, "interrupted");
   }
   return {};
+}
+
+bool WantsShadows(const RunRequest& request) {
+  return std::ranges::any_of(
+      request.buffers, [](const BufferContents& buffer) { return buffer.shadow.has_value(); });
+}
+
+void CompareShadows(const RunRequest& request, const PlanMemory& memory,
+                    const ptx::FloatShadow& shadow, TraceOutcome& trace) {
+  const std::vector<uint64_t> addresses = memory.ArgumentAddresses();
+  const std::vector<std::vector<std::byte>> contents = memory.ArgumentContents();
+  size_t i = 0;
+  for (const PlanBuffer& buffer : request.plan->buffers) {
+    if (buffer.argument < 0) {
+      continue;
+    }
+    if (const auto dtype = request.buffers[i].shadow) {
+      trace.shadows.push_back({buffer.name, shadow.Compare(*dtype, addresses[i], contents[i])});
+    }
+    ++i;
+  }
+  trace.unfollowed_lines = shadow.unfollowed_lines();
+}
+
+// What the buffers would hold; nothing when some instruction was not followed.
+std::vector<std::vector<double>> ShadowValues(const RunRequest& request, const PlanMemory& memory,
+                                              const ptx::FloatShadow& shadow) {
+  if (!shadow.unfollowed_lines().empty()) {
+    return {};
+  }
+  const std::vector<uint64_t> addresses = memory.ArgumentAddresses();
+  const std::vector<std::vector<std::byte>> contents = memory.ArgumentContents();
+  std::vector<std::vector<double>> values(contents.size());
+  for (size_t i = 0; i < contents.size(); ++i) {
+    if (const auto dtype = request.buffers[i].shadow) {
+      values[i] = shadow.Values(*dtype, addresses[i], contents[i]);
+    }
+  }
+  return values;
 }
 
 void SetChecks(bool on, ptx::LaunchRequest& request) {
@@ -210,6 +254,9 @@ Result<TraceOutcome> EmulatorDevice::Trace(const RunRequest& request) {
     }
     trace.launches.push_back({launch, occupancy, std::move(outcome)});
   };
+  each.compare = [&](const PlanMemory& memory, const ptx::FloatShadow& shadow) {
+    CompareShadows(request, memory, shadow, trace);
+  };
   OPTIML_ASSIGN(trace.run, Execute(request, each));
   return trace;
 }
@@ -220,6 +267,7 @@ struct EmulatorDevice::Execution {
   RunOutcome run;
   PlanEnd end;
   uint64_t steps_left = 0;
+  std::unique_ptr<ptx::FloatShadow> shadow;  // null: nobody asked
 };
 
 Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisitor& each,
@@ -234,7 +282,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
     }
     const auto* launch = std::get_if<KernelLaunch>(&step);
     if (launch == nullptr) {
-      execution.end = ApplyQuietStep(step, state, run.findings);
+      execution.end = ApplyQuietStep(step, state, run.findings, execution.shadow.get());
       continue;
     }
     if (execution.steps_left == 0 || state.OutOfTime()) {
@@ -248,6 +296,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
       break;
     }
     each.before(prepared);
+    prepared.request.shadow = execution.shadow.get();
     prepared.request.step_limit = execution.steps_left;
     prepared.request.stop = options_.stop;
     const uint64_t blocks = launch->grid.Count();
@@ -269,6 +318,11 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
     }
     run.printed += outcome.printf_output.substr(
         0, kPrintedBytes - std::min(kPrintedBytes, run.printed.size()));
+    for (const std::string& note : outcome.notes) {
+      if (std::ranges::find(run.notes, note) == run.notes.end()) {
+        run.notes.push_back(note);
+      }
+    }
     each.after(*launch, prepared, std::move(outcome));
   }
   run.pass_work.push_back(work);
@@ -284,7 +338,10 @@ Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const Laun
     return run;
   }
   const auto& state = std::get<std::unique_ptr<PlanState>>(started);
-  Execution execution{*state, {}, {}, request.step_limit};
+  Execution execution{*state, {}, {}, request.step_limit, nullptr};
+  if (WantsShadows(request)) {
+    execution.shadow = std::make_unique<ptx::FloatShadow>();
+  }
   OPTIML_TRY(ExecutePass(execution, each, request.order));
   for (const PlanPass& pass : request.more_passes) {
     if (execution.end.status != RunStatus::kCompleted) {
@@ -294,6 +351,12 @@ Result<RunOutcome> EmulatorDevice::Execute(const RunRequest& request, const Laun
     OPTIML_TRY(ExecutePass(execution, each, pass.order));
   }
   RunOutcome& run = execution.run;
+  if (execution.shadow != nullptr && execution.end.status == RunStatus::kCompleted) {
+    run.shadows = ShadowValues(request, state->memory, *execution.shadow);
+    if (each.compare) {
+      each.compare(state->memory, *execution.shadow);
+    }
+  }
   run.status = execution.end.status;
   run.reason = execution.end.reason;
   if (run.reason.empty() && !run.findings.empty()) {

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "device/launch_counting.h"
 #include "device/plan_launch.h"
 #include "device/time_model.h"
+#include "ptx/float_shadow.h"
 
 namespace optiml {
 
@@ -59,9 +62,18 @@ struct LaunchTrace {
   ptx::LaunchOutcome outcome;  // with counts by source line and a cache model
 };
 
+// How far an argument's buffer is from double arithmetic.
+struct ShadowTrace {
+  std::string buffer;
+  ptx::BufferError error;
+};
+
 struct TraceOutcome {
   RunOutcome run;                     // as Run() says it, with CheckLevel::kFull
   std::vector<LaunchTrace> launches;  // those that were executed, in order
+  // Of the buffers with BufferContents::shadow; empty after a fault.
+  std::vector<ShadowTrace> shadows;
+  std::set<int32_t> unfollowed_lines;  // see ptx::FloatShadow
 };
 
 class EmulatorDevice : public Device {
@@ -83,6 +95,8 @@ class EmulatorDevice : public Device {
   struct LaunchVisitor {
     std::function<void(PreparedLaunch&)> before;
     std::function<void(const KernelLaunch&, const PreparedLaunch&, ptx::LaunchOutcome)> after;
+    // With shadows: after the last pass, unless it faulted.
+    std::function<void(const PlanMemory&, const ptx::FloatShadow&)> compare;
   };
   struct Execution;
   Result<RunOutcome> Execute(const RunRequest& request, const LaunchVisitor& each);

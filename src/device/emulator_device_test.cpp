@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <thread>
 
@@ -209,6 +210,84 @@ TEST_F(EmulatorDevice, NeedsTheAttributeForMuchDynamicSharedMemory) {
   EXPECT_EQ(ValuesOf<float>(run.buffers[0])[0], 31.0F);
   plan_.steps[0] = AttributeStep{"k", "MaxDynamicSharedMemorySize", 300000, 1};
   EXPECT_THAT(Run().reason, HasSubstr("cudaFuncSetAttribute"));
+}
+
+TEST_F(EmulatorDevice, FollowsValuesThroughLaunchesAndCopies) {
+  Build(
+      "extern \"C\" __global__ void third(const float* x, float* y) {\n"
+      "  y[threadIdx.x] = x[threadIdx.x] / 3;\n"
+      "}\n",
+      {"third"});
+  const int in = AddBuffer("x", BufferOf(std::vector<float>{1, 2, 5, 7}, true));
+  const int out = AddOutput("y", 16);
+  const int scratch = AddScratch("between", 16);
+  AddLaunch("third", {1, 1, 1}, {4, 1, 1}, {DevicePointer{in, 0}, DevicePointer{out, 0}});
+  plan_.steps.emplace_back(CopyStep{{scratch, 0}, {out, 0}, 16, 1});
+  AddLaunch("third", {1, 1, 1}, {4, 1, 1}, {DevicePointer{scratch, 0}, DevicePointer{out, 0}});
+  EXPECT_TRUE(Run().shadows.empty());
+  buffers_[1].shadow = DType::kF32;
+  const RunOutcome run = Run();
+  ASSERT_EQ(run.shadows.size(), 2u);
+  EXPECT_TRUE(run.shadows[0].empty());
+  EXPECT_EQ(run.shadows[1],
+            (std::vector<double>{1.0 / 3 / 3, 2.0 / 3 / 3, 5.0 / 3 / 3, 7.0 / 3 / 3}));
+}
+
+TEST_F(EmulatorDevice, SoftmaxAndLayerNormAreNearDoubleArithmetic) {
+  Build(
+      "extern \"C\" __global__ void softmax(const float* x, float* y, int n) {\n"
+      "  float m = x[0];\n"
+      "  for (int i = 1; i < n; ++i) m = fmaxf(m, x[i]);\n"
+      "  float s = 0;\n"
+      "  for (int i = 0; i < n; ++i) s += expf(x[i] - m);\n"
+      "  for (int i = threadIdx.x; i < n; i += 32) y[i] = expf(x[i] - m) / s;\n"
+      "}\n"
+      "extern \"C\" __global__ void layer_norm(const float* x, float* y, int n) {\n"
+      "  float mean = 0, var = 0;\n"
+      "  for (int i = 0; i < n; ++i) mean += x[i];\n"
+      "  mean /= n;\n"
+      "  for (int i = 0; i < n; ++i) var += (x[i] - mean) * (x[i] - mean);\n"
+      "  for (int i = threadIdx.x; i < n; i += 32) y[i] = (x[i] - mean) * rsqrtf(var / n + "
+      "1e-5f);\n"
+      "}\n",
+      {"softmax", "layer_norm"});
+  constexpr int kCount = 300;
+  std::vector<float> x;
+  double largest = -HUGE_VAL;
+  double sum = 0;
+  for (int i = 0; i < kCount; ++i) {
+    x.push_back(std::sin(static_cast<float>(i)) * 5);
+    largest = std::max(largest, static_cast<double>(x.back()));
+    sum += static_cast<double>(x.back());
+  }
+  double exps = 0;
+  double squares = 0;
+  for (const float value : x) {
+    exps += std::exp(static_cast<double>(value) - largest);
+    squares += std::pow(static_cast<double>(value) - sum / kCount, 2);
+  }
+  const int in = AddBuffer("x", BufferOf(x, true));
+  const int soft = AddOutput("soft", kCount * 4);
+  const int norm = AddOutput("norm", kCount * 4);
+  AddLaunch("softmax", {1, 1, 1}, {32, 1, 1},
+            {DevicePointer{in, 0}, DevicePointer{soft, 0}, BytesOfValue(kCount)});
+  AddLaunch("layer_norm", {1, 1, 1}, {32, 1, 1},
+            {DevicePointer{in, 0}, DevicePointer{norm, 0}, BytesOfValue(kCount)});
+  buffers_[1].shadow = DType::kF32;
+  buffers_[2].shadow = DType::kF32;
+  const RunOutcome run = Run(CheckLevel::kBounds);
+  ASSERT_EQ(run.shadows.size(), 3u);
+  for (size_t i = 0; i < kCount; ++i) {
+    const auto own = static_cast<double>(x[i]);
+    const double softmax = std::exp(own - largest) / exps;
+    const double normal =
+        (own - sum / kCount) / std::sqrt(squares / kCount + static_cast<double>(1e-5F));
+    // What the doubles miss are the constants of expf alone.
+    ASSERT_NEAR(run.shadows[1][i] / softmax, 1, 1e-6) << i;
+    ASSERT_NEAR(run.shadows[2][i], normal, 1e-12) << i;
+    ASSERT_NEAR(ValuesOf<float>(run.buffers[1])[i] / softmax, 1, 3e-6) << i;
+    ASSERT_NEAR(ValuesOf<float>(run.buffers[2])[i], normal, 1e-5) << i;
+  }
 }
 
 TEST_F(EmulatorDevice, StopsAtTheStepLimit) {

@@ -190,6 +190,14 @@ std::optional<Finding> PlanMemory::Apply(const UploadStep& step) {
   return std::nullopt;
 }
 
+std::vector<uint64_t> PlanMemory::ArgumentAddresses() const {
+  std::vector<uint64_t> addresses;
+  for (const size_t i : arguments_) {
+    addresses.push_back(addresses_[i]);
+  }
+  return addresses;
+}
+
 std::vector<std::vector<std::byte>> PlanMemory::ArgumentContents() const {
   std::vector<std::vector<std::byte>> contents;
   for (const size_t i : arguments_) {

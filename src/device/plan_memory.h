@@ -44,6 +44,9 @@ class PlanMemory {
   // Contents of the argument buffers, in the request's order.
   std::vector<std::vector<std::byte>> ArgumentContents() const;
 
+  // Where they are, in the same order.
+  std::vector<uint64_t> ArgumentAddresses() const;
+
   // Bytes of all buffers, and of those that are not read only.
   uint64_t total_bytes() const { return total_bytes_; }
   uint64_t writable_bytes() const { return writable_bytes_; }

@@ -139,23 +139,6 @@ void BuildRuns(MemorySite& site, uint32_t bytes) {
   site.run_count = runs;
 }
 
-uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
-  int16_t& memo = site.memo[address & 31];
-  if (memo < 0) {
-    Distinct distinct(worker);
-    int16_t count = 0;
-    uint32_t slot = 0;
-    for (uint32_t m = site.mask; m != 0; m &= m - 1) {
-      const uint64_t at = At(address, site.distance[std::countr_zero(m)]);
-      for (uint64_t sector = at >> 5; sector <= (at + bytes - 1) >> 5; ++sector) {
-        count = static_cast<int16_t>(count + (distinct.Add(sector, slot) ? 1 : 0));
-      }
-    }
-    memo = count;
-  }
-  return static_cast<uint32_t>(memo);
-}
-
 void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
   // Distances that are whole sectors keep their sectors while the address moves inside one.
   const uint32_t phase =
@@ -181,6 +164,19 @@ void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t b
       site.line_sectors[worker.scratch_slot[slot]] |= static_cast<uint8_t>(1u << (sector & 3));
     }
   }
+}
+
+uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
+  int16_t& memo = site.memo[address & 31];
+  if (memo < 0) {
+    PatternLines(worker, site, address, bytes);
+    int count = 0;
+    for (uint32_t i = 0; i < site.line_count; ++i) {
+      count += std::popcount(site.line_sectors[i]);
+    }
+    memo = static_cast<int16_t>(count);
+  }
+  return static_cast<uint32_t>(memo);
 }
 
 uint32_t ActivePhases(uint32_t mask, uint32_t bytes) {

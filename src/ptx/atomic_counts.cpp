@@ -29,9 +29,9 @@ uint32_t CountPerAddress(Worker& worker, const uint64_t* address, uint32_t mask,
   return most;
 }
 
-// Of each sector, the lanes on its busiest address: the largest rank in it.
-void CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, const uint8_t* rank,
-                 bool floating) {
+// Of each sector, the lanes on its busiest address: the largest rank in it. Returns the sectors.
+uint32_t CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, const uint8_t* rank,
+                     bool floating) {
   Distinct distinct(worker);
   uint32_t slots[kLanes];
   uint32_t sectors = 0;
@@ -47,6 +47,7 @@ void CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, const u
   for (uint32_t i = 0; i < sectors; ++i) {
     worker.atomic_places.Add(worker.scratch_key[slots[i]], worker.scratch_slot[slots[i]], floating);
   }
+  return sectors;
 }
 
 }  // namespace
@@ -78,10 +79,9 @@ void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* addres
       CacheRange(worker, site, address[first], address[first] + kind.bytes, shape);
     }
   } else {
-    CountPlaces(worker, address, mask, rank, kind.floating);
-    RecordPattern(site, address, mask);
-    counts.sectors += PatternSectors(worker, site, address[first], kind.bytes);
+    counts.sectors += CountPlaces(worker, address, mask, rank, kind.floating);
     if (worker.cache) {
+      RecordPattern(site, address, mask);
       CachePattern(worker, site, address[first], shape);
     }
   }

@@ -196,6 +196,35 @@ TEST(Bulk, GenericWritesNeedAProxyFence) {
                             "cp.async.bulk.wait_group 0; END:")));
 }
 
+TEST(Bulk, TakePartInTheRacesOfGlobalMemory) {
+  constexpr Checks kGlobal{true, true, false, true, true};
+  // A load against what another thread stored before it.
+  const std::string store_first =
+      "setp.eq.u32 %p3, %r4, 100; add.s64 %rd5, %rd1, 64; @%p3 st.global.u32 [%rd5], %r4;";
+  EXPECT_TRUE(Races(Execute(store_first + kLoad + kWait + kOut, kGlobal)));
+  const Outcome ordered = Execute(store_first + "bar.sync 0;" + kLoad + kWait + kOut, kGlobal);
+  EXPECT_TRUE(ordered.outcome.clean()) << Findings(ordered);
+  // In place: whoever waited for the load may store where it came from. The issuer arrives before
+  // it copies, so a tag of the issuer would call this a race.
+  const Outcome in_place =
+      Execute(std::string(kLoad) + kWait +
+                  "ld.shared.u32 %r9, [%r20]; add.s64 %rd5, %rd1, %rd3; st.global.u32 [%rd5+64], "
+                  "%r9;",
+              kGlobal);
+  EXPECT_TRUE(in_place.outcome.clean()) << Findings(in_place);
+  // A store is its thread's, when it lands.
+  const std::string start = std::string(kFill) + "fence.proxy.async; bar.sync 0;" + kStore +
+                            "cp.async.bulk.wait_group 0; END:";
+  const std::string load = "ld.global.u32 %r9, [%rd4];";
+  EXPECT_TRUE(Races(Execute(start + load, kGlobal)));
+  const Outcome waited = Execute(start + "bar.sync 0;" + load, kGlobal);
+  EXPECT_TRUE(waited.outcome.clean()) << Findings(waited);
+  // A barrier without the wait orders nothing.
+  EXPECT_TRUE(Races(Execute(std::string(kFill) + "fence.proxy.async; bar.sync 0;" + kStore +
+                                "END: bar.sync 0;" + load + "cp.async.bulk.wait_group 0;",
+                            kGlobal)));
+}
+
 TEST(Bulk, ReductionsCombineInGlobalMemory) {
   const Outcome run =
       Execute(std::string(kFill) +

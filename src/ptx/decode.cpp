@@ -272,7 +272,7 @@ Place Decoder::Source(const Operand& operand, Type type, uint32_t bytes) {
       request.from_bytes = have;
       request.to_bytes = bytes;
       const Place narrow = Slot(bytes);
-      Op& op = Emit(b_.handlers->alu(request));
+      Op& op = Emit(b_.handlers->alu(request), request);
       op.d = narrow;
       op.a = place;
       return narrow;
@@ -341,7 +341,7 @@ void Decoder::EmitExtensions() {
     request.from_bytes = extension.from_bytes;
     request.to_bytes = extension.to_bytes;
     request.is_signed = extension.is_signed;
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = extension.from;
     op.d = extension.to;
   }
@@ -468,6 +468,9 @@ void Decoder::DecodeInstruction(const Instruction& instruction) {
     Unsupported(instruction, "too few operands");
   }
   program_.ops.resize(rollback);
+  if (b_.shadows) {
+    program_.shadow_sites.resize(std::min(rollback, program_.shadow_sites.size()));
+  }
   extensions_.clear();
   Emit(&Nothing);
 }

@@ -63,7 +63,7 @@ bool Decoder::EmitAlu(const AluRequest& request, const Instruction& instruction,
   const bool is_signed = request.type == Type::kS8 || request.type == Type::kS16 ||
                          request.type == Type::kS32 || request.type == Type::kS64;
   const Place d = Destination(instruction.operands[0], result_bytes, is_signed);
-  Op& op = Emit(handler);
+  Op& op = Emit(handler, request);
   op.d = d;
   op.a = places[0];
   op.b = places[1];
@@ -125,7 +125,7 @@ bool Decoder::DecodeAlu(const Instruction& instruction, const Opcode& opcode) {
                  : base == "or"  ? AluOp::kPredOr
                  : base == "xor" ? AluOp::kPredXor
                                  : AluOp::kPredNot;
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.d = d;
     op.a = a;
     op.b = b;
@@ -286,7 +286,7 @@ bool Decoder::DecodeLop3(const Instruction& instruction, const Opcode& opcode) {
   const Place q = with_predicate ? PredicateSource(operands[5], negated) : 0;
   const Operand& result = with_predicate ? operands[0].elements[0] : operands[0];
   const Place d = Destination(result, 4, false);
-  Op& op = Emit(b_.handlers->alu(request));
+  Op& op = Emit(b_.handlers->alu(request), request);
   op.d = d;
   op.a = sources[0];
   op.b = sources[1];
@@ -298,7 +298,7 @@ bool Decoder::DecodeLop3(const Instruction& instruction, const Opcode& opcode) {
     request.compare = Compare::kNe;
     const Place zero = b_.Constant(0, 4);
     const Place p = PredicateDestination(operands[0].elements[1]);
-    Op& test = Emit(Find(request));
+    Op& test = Emit(Find(request), request);
     test.d = p;
     test.a = d;
     test.b = zero;
@@ -323,7 +323,7 @@ bool Decoder::DecodeMov(const Instruction& instruction, const Opcode& opcode) {
     const Place a = PredicateSource(operands[1], negated);
     const Place d = PredicateDestination(operands[0]);
     request.op = AluOp::kPredMov;
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = a;
     op.d = d;
     op.aux = negated ? 1 : 0;
@@ -342,7 +342,7 @@ bool Decoder::DecodeMov(const Instruction& instruction, const Opcode& opcode) {
       places[i] = Source(elements[i], Type::kNone, request.from_bytes);
     }
     const Place d = Destination(operands[0], bytes, false);
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.d = d;
     op.a = places[0];
     op.b = places[1];
@@ -365,7 +365,7 @@ bool Decoder::DecodeMov(const Instruction& instruction, const Opcode& opcode) {
                       ? 0
                       : Destination(elements[i], request.to_bytes, false);
     }
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = a;
     op.d = places[0];
     op.d2 = places[1];
@@ -393,7 +393,7 @@ bool Decoder::DecodeCompare(const Instruction& instruction, const Opcode& opcode
     const Place b = Source(operands[2], request.type, bytes);
     const Place c = PredicateSource(operands[3], negated);
     const Place d = Destination(operands[0], bytes, false);
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.d = d;
     op.a = a;
     op.b = b;
@@ -431,7 +431,7 @@ bool Decoder::DecodeCompare(const Instruction& instruction, const Opcode& opcode
     if (handler == nullptr) {
       return false;
     }
-    Op& op = Emit(handler);
+    Op& op = Emit(handler, request);
     op.a = a;
     op.d = d;
     op.aux2 = static_cast<uint32_t>(request.test);
@@ -508,7 +508,7 @@ bool Decoder::DecodeCompare(const Instruction& instruction, const Opcode& opcode
   } else {
     d = PredicateDestination(operands[0]);
   }
-  Op& op = Emit(handler);
+  Op& op = Emit(handler, request);
   op.d = d;
   op.d2 = d2;
   op.a = a;

@@ -407,7 +407,7 @@ bool Decoder::DecodeHints(const Instruction& instruction, const Opcode& opcode) 
     request.type = Type::kB64;
     const Place d = Destination(operands.at(0), 8, false);
     const Place a = b_.Constant(0, 8);
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = a;
     op.d = d;
     return true;

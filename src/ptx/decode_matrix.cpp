@@ -241,7 +241,7 @@ void Decoder::EmitMemory(Handler handler, const MemoryRequest& request, const Ad
     throw CannotDecode{"this form of memory access"};
   }
   const auto value = [&](size_t i) { return i < values.size() ? values[i] : 0; };
-  Op& op = Emit(handler);
+  Op& op = Emit(handler, request);
   op.a = address.place;
   op.offset = address.offset;
   op.aux = address.frame_relative ? 2 : 0;

@@ -38,7 +38,7 @@ Place Decoder::Widened(Place narrow) {
   request.from_bytes = 4;
   request.to_bytes = 8;
   const Place wide = Slot(8);
-  Op& op = Emit(b_.handlers->alu(request));
+  Op& op = Emit(b_.handlers->alu(request), request);
   op.a = narrow;
   op.d = wide;
   return wide;
@@ -108,7 +108,7 @@ bool Decoder::LoadParameter(const Instruction& instruction, uint64_t offset, Typ
     request.op = AluOp::kMov;
     request.type = bytes <= 2 ? Type::kB16 : bytes == 4 ? Type::kB32 : Type::kB64;
     const Place d = Destination(*results[i], bytes, IsSigned(type));
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = at | 1;
     op.d = d;
   }
@@ -202,7 +202,7 @@ bool Decoder::DecodeLoadStore(const Instruction& instruction, const Opcode& opco
     places[i] = store ? Source(*elements[i], type, bytes)
                       : Destination(*elements[i], bytes, IsSigned(type));
   }
-  Op& op = Emit(handler);
+  Op& op = Emit(handler, request);
   op.a = address.place;
   op.offset = address.offset;
   op.aux = aux;
@@ -317,7 +317,7 @@ bool Decoder::DecodeConvertAddress(const Instruction& instruction, const Opcode&
     AluRequest request;
     request.op = AluOp::kMov;
     request.type = Type::kB64;
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = a;
     op.d = d;
     return true;

@@ -123,10 +123,24 @@ std::set<const Function*> ReachableFunctions(const Module& module, const Functio
   return reachable;
 }
 
+// Puts the handler that follows values before those that touch them.
+void WrapForShadows(Program& program) {
+  program.shadow_sites.resize(program.ops.size());
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    ShadowSite& site = program.shadow_sites[i];
+    site.run = program.ops[i].run;
+    if (site.kind != ShadowKind::kNone) {
+      program.ops[i].run = &RunShadowed;
+    }
+  }
+}
+
 }  // namespace
 
-std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel) {
+std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel,
+                                             bool shadows) {
   ProgramBuilder builder;
+  builder.shadows = shadows;
   builder.module = &module;
   builder.kernel = &kernel;
   builder.handlers = &HandlersOfHost();
@@ -151,7 +165,8 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
       const Opcode opcode = ParseOpcode(instruction.opcode);
       program.uses_async = program.uses_async || UsesAsync(instruction);
       if (opcode.base == "ld" || opcode.base == "st" || opcode.base == "atom" ||
-          opcode.base == "red" || (opcode.base == "wmma" && !opcode.Has("mma"))) {
+          opcode.base == "red" || opcode.base == "sust" ||
+          (opcode.base == "wmma" && !opcode.Has("mma"))) {
         const Space space = SpaceOf(opcode);
         if (space == Space::kGlobal || space == Space::kNone) {
           narrowest_global = std::min(narrowest_global, std::max(TypeBytes(opcode.type()), 1u));
@@ -238,19 +253,24 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
       targets.push_back(program.ops.data() + op);
     }
   }
+  if (shadows) {
+    WrapForShadows(program);
+  }
   return std::make_shared<const Program>(std::move(builder.program));
 }
 
-std::shared_ptr<const Program> ProgramOf(const Module& module, const Function& kernel) {
+std::shared_ptr<const Program> ProgramOf(const Module& module, const Function& kernel,
+                                         bool shadows) {
   Module::ProgramCache& cache = module.programs();
   const std::lock_guard lock(cache.mutex);
+  const std::string key = kernel.name + (shadows ? " with shadows" : "");
   for (const auto& [name, program] : cache.programs) {
-    if (name == kernel.name) {
+    if (name == key) {
       return program;
     }
   }
-  auto program = DecodeProgram(module, kernel);
-  cache.programs.emplace_back(kernel.name, program);
+  auto program = DecodeProgram(module, kernel, shadows);
+  cache.programs.emplace_back(key, program);
   return program;
 }
 

@@ -134,7 +134,7 @@ Place Decoder::FragmentAddress(const Address& base, const Operand* stride, uint3
     request.op = AluOp::kAdd;
     request.type = base.wide ? Type::kU64 : Type::kU32;
     const Place offset = LaneConstant(offsets, width);
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = base.place;
     op.b = offset;
     op.d = result;
@@ -146,14 +146,14 @@ Place Decoder::FragmentAddress(const Address& base, const Operand* stride, uint3
   request.type = Type::kU32;
   const Place major_place = LaneConstant(major, 4);
   const Place minor_place = LaneConstant(minor, 4);
-  Op& index = Emit(b_.handlers->alu(request));
+  Op& index = Emit(b_.handlers->alu(request), request);
   index.a = major_place;
   index.b = step;
   index.c = minor_place;
   index.d = element;
   request.op = base.wide ? AluOp::kMadWide : AluOp::kMadLo;
   const Place size = b_.Constant(bytes, 4);
-  Op& address = Emit(b_.handlers->alu(request));
+  Op& address = Emit(b_.handlers->alu(request), request);
   address.a = element;
   address.b = size;
   address.c = base.place;
@@ -276,7 +276,7 @@ bool Decoder::DecodeWmmaMemory(const Instruction& instruction, const Opcode& opc
     AluRequest request;
     request.op = AluOp::kMov;
     request.type = Type::kB32;
-    Op& op = Emit(b_.handlers->alu(request));
+    Op& op = Emit(b_.handlers->alu(request), request);
     op.a = registers[r % fragment.registers];
     op.d = registers[r];
   }

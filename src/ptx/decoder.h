@@ -50,6 +50,7 @@ struct ProgramBuilder {
   std::vector<Fixup> fixups;
   std::vector<std::vector<int64_t>> branch_tables;  // op indices
   const HandlerTable* handlers = nullptr;
+  bool shadows = false;
   std::vector<const Function*> address_taken;  // what calls through pointers may reach
 
   Place Constant(uint64_t bits, uint32_t bytes);
@@ -79,6 +80,15 @@ class Decoder {
   Place Slot(uint32_t bytes);
   Place Special(std::string_view name, uint32_t bytes);
   Op& Emit(Handler run);
+  template <class Request>  // AluRequest or MemoryRequest
+  Op& Emit(Handler run, const Request& request) {
+    Op& op = Emit(run);
+    if (b_.shadows) {
+      program_.shadow_sites.resize(program_.ops.size());
+      program_.shadow_sites.back() = ShadowSiteOf(request);
+    }
+    return op;
+  }
   Place Source(const Operand& operand, Type type, uint32_t bytes);
   Place PredicateSource(const Operand& operand, bool& negated);
   Place Destination(const Operand& operand, uint32_t bytes, bool is_signed);

@@ -21,8 +21,9 @@ constexpr uint64_t kUnitMask = (uint64_t{1} << 29) - 1;
 constexpr uint64_t kTagCompareAndSwap = uint64_t{1} << 61;
 constexpr uint64_t kTagBlockScope = uint64_t{1} << 62;
 constexpr uint32_t kStampMask = (1u << 22) - 1;
-// Of tags, 1 GiB: a launch that touches more is checked no further.
-constexpr uint32_t kMostPages = 1u << 15;
+// Of tags: a launch that touches more is checked no further.
+constexpr uint64_t kMostTagBytes = uint64_t{1} << 30;
+uint64_t most_tag_bytes = kMostTagBytes;
 
 // The meaning of Op::aux for a global access.
 GlobalRange RangeOf(const Op* op, uint64_t lo, uint64_t hi, uint32_t lane, uint32_t lane_bytes) {
@@ -64,76 +65,10 @@ bool Covers(const ClockRef& clock, uint64_t tag) {
   return false;
 }
 
-// The fenced accesses of the block: what holds for every warp as one entry.
-ClockRef ClockOf(const BlockState& block, const std::array<uint32_t, kLanes>& fenced,
-                 const ClockRef& other_blocks) {
-  const uint32_t unit = block.order->unit;
-  uint32_t least = ~0u;
-  for (uint32_t v = 0; v < block.warp_count; ++v) {
-    least = std::min(least, fenced[v]);
-  }
-  auto own = std::make_shared<GlobalClock>();
-  for (uint32_t v = 0; v < block.warp_count; ++v) {
-    if (fenced[v] > least) {
-      own->push_back({unit, v, fenced[v]});
-    }
-  }
-  if (least > 0) {
-    own->push_back({unit, kLanes, least});
-  }
-  return own->empty() ? other_blocks : JoinClocks(own, other_blocks);
-}
-
-// The stamps of a barrier or of a clock become the warp's.
-void Learn(BlockState& block, uint32_t warp, const GlobalClock& clock) {
-  uint32_t* known = &block.known[size_t{warp} * kLanes];
-  bool changed = false;
-  for (const ClockEntry& entry : clock) {
-    if (entry.unit != block.order->unit) {
-      continue;
-    }
-    for (uint32_t v = 0; v < block.warp_count; ++v) {
-      if (v != warp && (entry.warp == v || entry.warp == kLanes) && known[v] < entry.stamp) {
-        known[v] = entry.stamp;
-        changed = true;
-      }
-    }
-  }
-  if (!changed) {
-    return;
-  }
-  known[warp] = block.shadow->stamp;
-  block.floor[warp] = *std::min_element(known, known + block.warp_count);
-}
-
 }  // namespace
 
-ClockRef JoinClocks(const ClockRef& a, const ClockRef& b) {
-  if (a == nullptr || a == b) {
-    return b;
-  }
-  if (b == nullptr) {
-    return a;
-  }
-  auto joined = std::make_shared<GlobalClock>();
-  joined->reserve(a->size() + b->size());
-  const auto before = [](const ClockEntry& x, const ClockEntry& y) {
-    return x.unit != y.unit ? x.unit < y.unit : x.warp < y.warp;
-  };
-  auto i = a->begin();
-  auto k = b->begin();
-  while (i != a->end() || k != b->end()) {
-    if (k == b->end() || (i != a->end() && before(*i, *k))) {
-      joined->push_back(*i++);
-    } else if (i == a->end() || before(*k, *i)) {
-      joined->push_back(*k++);
-    } else {
-      joined->push_back({i->unit, i->warp, std::max(i->stamp, k->stamp)});
-      ++i;
-      ++k;
-    }
-  }
-  return joined;
+void SetRaceTagBytesForTest(uint64_t bytes) {
+  most_tag_bytes = bytes == 0 ? kMostTagBytes : bytes;
 }
 
 struct GlobalRaces::Cell {
@@ -154,9 +89,51 @@ struct GlobalRaces::StrongCell {
   uint32_t read_instruction = 0;
 };
 
+// One tag for granules of a row: those of the mask, where granule i was touched by
+// lane + (i >> shift) and the tag names the lane.
+struct GlobalRaces::RowTag {
+  uint64_t tag = 0;
+  uint32_t mask = 0;
+  uint32_t shift = 0;
+
+  uint64_t At(uint32_t i) const {
+    constexpr uint64_t kLaneMask = kLanes - 1;
+    return ((mask >> i) & 1) == 0 ? 0 : (tag & ~kLaneMask) | ((tag + (i >> shift)) & kLaneMask);
+  }
+  // Takes in the granules of `other`; false when one tag cannot say both.
+  bool Merge(const RowTag& other) {
+    if ((mask & ~other.mask) == 0) {
+      *this = other;
+      return true;
+    }
+    if (tag != other.tag || shift != other.shift) {
+      return false;
+    }
+    mask |= other.mask;
+    return true;
+  }
+};
+
+// 32 granules. As long as one tag of each kind says all, they have no cells.
+struct GlobalRaces::Row {
+  static constexpr uint32_t kCells = 32;
+  RowTag write;
+  RowTag read;
+  RowTag read2;
+  uint32_t write_instruction = 0;
+  uint32_t read_instruction = 0;
+  std::unique_ptr<std::array<Cell, kCells>> cells;  // not null: the tags of each
+
+  Cell At(uint32_t i) const {
+    return cells != nullptr
+               ? (*cells)[i]
+               : Cell{write.At(i), read.At(i), read2.At(i), write_instruction, read_instruction};
+  }
+};
+
 struct GlobalRaces::Page {
   static constexpr uint32_t kCells = 1024;
-  std::array<Cell, kCells> cells;
+  std::array<Row, kCells / Row::kCells> rows;
   std::unique_ptr<std::array<StrongCell, kCells>> strong;  // null: none yet
 };
 
@@ -179,7 +156,7 @@ GlobalRaces::~GlobalRaces() = default;
 
 void GlobalRaces::StartBlock(BlockState& block) {
   if (++units_ >= kUnitMask) {
-    given_up_ = true;
+    GiveUp("more blocks than can be told apart");
   }
   block_of_unit_.push_back(block.linear_id);
   if (block.order == nullptr) {
@@ -228,7 +205,8 @@ GlobalRaces::Party GlobalRaces::Opponent(const Warp& warp, const GlobalRange& ra
   const bool stores =
       range.access == GlobalAccess::kStore || range.access == GlobalAccess::kStrongStore;
   if (Conflicts(warp, cell.write, lane)) {
-    return {cell.write, "a store", cell.write_instruction, range.access == GlobalAccess::kStore};
+    return {cell.write, "a store", cell.write_instruction,
+            range.access == GlobalAccess::kStore && range.from_registers};
   }
   // Strong accesses that reach each other do not race; those of a block's scope reach the block.
   const auto apart = [&](uint64_t tag) {
@@ -299,6 +277,19 @@ void GlobalRaces::CheckCell(Warp& warp, const Op* op, const Allocation& allocati
                      line > 0 ? fmt::format(" at line {}", line) : ""));
 }
 
+// The part of an access that lies in one row.
+struct GlobalRaces::RowAccess {
+  Page* page = nullptr;
+  uint64_t begin = 0;  // granules of the allocation
+  uint64_t end = 0;
+  uint32_t lane = 0;   // of the first
+  uint32_t shift = 0;  // log2 of the granules of a lane; 5: all are one lane's
+
+  uint32_t LaneOf(uint64_t granule) const {
+    return (lane + static_cast<uint32_t>((granule - begin) >> shift)) % kLanes;
+  }
+};
+
 // What one access compares a granule's tags with.
 struct GlobalRaces::Accessor {
   uint64_t tag = 0;  // with lane 0
@@ -325,6 +316,19 @@ struct GlobalRaces::Accessor {
     return Suspects(cell.write, lane) ||
            (stores && (Suspects(cell.read, lane) || Suspects(cell.read2, lane)));
   }
+  // Whether this reader is kept beside another one: the first of those that are not ordered stays.
+  bool IsSecond(const Cell& cell, uint32_t lane) const {
+    return WarpOf(cell.read) != warp && Suspects(cell.read, lane);
+  }
+  // Whether any granule of `mine` may be unordered with what the row's tags say.
+  bool Suspects(const Row& row, const RowTag& mine) const {
+    const auto suspects = [&](const RowTag& other) {
+      return (other.mask & mine.mask) != 0 &&
+             (Suspects(other.tag, static_cast<uint32_t>(mine.tag) % kLanes) ||
+              (lanes_matter && other.shift != mine.shift));
+    };
+    return suspects(row.write) || (stores && (suspects(row.read) || suspects(row.read2)));
+  }
   bool Suspects(const StrongCell& cell, uint32_t lane) const {
     return Suspects(cell.write, lane) || (stores && Suspects(cell.read, lane));
   }
@@ -338,8 +342,7 @@ void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accesso
     cell.write_instruction = op->instruction;
     return;
   }
-  // The first of the readers that are not ordered stays, beside the last.
-  if (WarpOf(cell.read) != accessor.warp && accessor.Suspects(cell.read, lane)) {
+  if (accessor.IsSecond(cell, lane)) {
     cell.read2 = tag;
   } else {
     cell.read = tag;
@@ -361,14 +364,26 @@ void GlobalRaces::LeaveTag(const Op* op, const GlobalRange& range, const Accesso
 }
 
 GlobalRaces::Page* GlobalRaces::PageOf(std::unique_ptr<Page>& page) {
-  if (page == nullptr) {
-    if (++pages_ > kMostPages) {
-      given_up_ = true;
-      return nullptr;
-    }
+  if (page == nullptr && TakeRoom(sizeof(Page))) {
     page = std::make_unique<Page>();
   }
   return page.get();
+}
+
+bool GlobalRaces::TakeRoom(size_t bytes) {
+  tag_bytes_ += bytes;
+  if (tag_bytes_ > most_tag_bytes) {
+    GiveUp(fmt::format("what the launch touched needs more than {} KiB of tags",
+                       most_tag_bytes >> 10));
+    return false;
+  }
+  return true;
+}
+
+void GlobalRaces::GiveUp(const std::string& why) {
+  if (incomplete_.empty()) {
+    incomplete_ = why;
+  }
 }
 
 GlobalRaces::Accessor GlobalRaces::AccessorOf(const Warp& warp, const GlobalRange& range) {
@@ -389,7 +404,7 @@ GlobalRaces::Accessor GlobalRaces::AccessorOf(const Warp& warp, const GlobalRang
 
 void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
                         const GlobalRange& range) {
-  if (allocation.read_only || given_up_) {
+  if (allocation.read_only || !incomplete_.empty()) {
     return;
   }
   const Accessor accessor = AccessorOf(warp, range);
@@ -397,144 +412,110 @@ void GlobalRaces::Check(Warp& warp, const Op* op, const Allocation& allocation,
   const uint64_t begin = (range.lo - allocation.address) >> shift_;
   const uint64_t end = ((range.hi - 1 - allocation.address) >> shift_) + 1;
   const uint32_t per_lane = std::max(range.lane_bytes >> shift_, 1u);
-  const auto lane_shift = static_cast<uint32_t>(std::countr_zero(per_lane));
-  static const StrongCell kNone;
-  for (uint64_t g = begin; g < end; ++g) {
+  RowAccess access;
+  // A lane's own granules count as one lane's, however few they are.
+  const bool one_lane = end - begin <= per_lane;
+  access.shift = one_lane ? 5 : std::min(static_cast<uint32_t>(std::countr_zero(per_lane)), 5u);
+  for (uint64_t g = begin; g < end; g = access.end) {
     Page* const page = PageOf(shadow.pages[g / Page::kCells]);
     if (page == nullptr) {
       return;
     }
     if (accessor.strong && page->strong == nullptr) {
+      if (!TakeRoom(sizeof(*page->strong))) {
+        return;
+      }
       page->strong = std::make_unique<std::array<StrongCell, Page::kCells>>();
     }
-    Cell& cell = page->cells[g % Page::kCells];
-    StrongCell* const strong =
-        page->strong != nullptr ? &(*page->strong)[g % Page::kCells] : nullptr;
-    const uint32_t lane = (range.lane + static_cast<uint32_t>((g - begin) >> lane_shift)) % kLanes;
-    if (__builtin_expect(accessor.Suspects(cell, lane) ||
-                             (strong != nullptr && accessor.Suspects(*strong, lane)),
-                         0)) {
+    access.page = page;
+    access.begin = g;
+    access.end = std::min(end, (g / Row::kCells + 1) * Row::kCells);
+    access.lane =
+        one_lane ? range.lane
+                 : static_cast<uint32_t>(range.lane + ((g - begin) >> std::countr_zero(per_lane)));
+    CheckRow(warp, op, allocation, range, accessor, access);
+  }
+}
+
+void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocation,
+                           const GlobalRange& range, const Accessor& accessor,
+                           const RowAccess& access) {
+  static const StrongCell kNone;
+  Row& row = access.page->rows[access.begin % Page::kCells / Row::kCells];
+  const auto first = static_cast<uint32_t>(access.begin % Row::kCells);
+  const auto count = static_cast<uint32_t>(access.end - access.begin);
+  RowTag mine;
+  mine.mask = (count == Row::kCells ? ~0u : (1u << count) - 1) << first;
+  mine.shift = access.shift;
+  mine.tag = accessor.tag | ((access.lane - (first >> access.shift)) % kLanes);
+  const auto strong_of = [&](uint64_t g) {
+    return access.page->strong != nullptr ? &(*access.page->strong)[g % Page::kCells] : nullptr;
+  };
+  const bool clean =
+      row.cells == nullptr && access.page->strong == nullptr && !accessor.Suspects(row, mine);
+  for (uint64_t g = access.begin; g < access.end && !clean; ++g) {
+    const Cell cell = row.At(g % Row::kCells);
+    const StrongCell* strong = strong_of(g);
+    const uint32_t lane = access.LaneOf(g);
+    if (accessor.Suspects(cell, lane) || (strong != nullptr && accessor.Suspects(*strong, lane))) {
       CheckCell(warp, op, allocation, range, cell, strong != nullptr ? *strong : kNone,
                 allocation.address + (g << shift_), lane);
     }
-    if (accessor.strong) {
-      LeaveTag(op, range, accessor, lane, *strong);
-    } else {
-      LeaveTag(op, range, accessor, lane, cell);
-    }
+  }
+  if (!range.leaves_tag) {
+    return;
+  }
+  for (uint64_t g = access.begin; g < access.end && accessor.strong; ++g) {
+    LeaveTag(op, range, accessor, access.LaneOf(g), *strong_of(g));
+  }
+  if (accessor.strong || (row.cells == nullptr && MergeTag(warp, op, range, accessor, mine, row)) ||
+      !Expand(row)) {
+    return;
+  }
+  for (uint64_t g = access.begin; g < access.end; ++g) {
+    LeaveTag(op, range, accessor, access.LaneOf(g), (*row.cells)[g % Row::kCells]);
   }
 }
 
-void GlobalRaces::Fence(Warp& warp, bool block_scope) {
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  block.order->used = true;
-  const uint32_t stamp = NextStamp(block);
-  const uint32_t* known = &block.known[size_t{warp.index} * kLanes];
-  const auto cover = [&](std::array<uint32_t, kLanes>& fenced) {
-    for (uint32_t v = 0; v < block.warp_count; ++v) {
-      fenced[v] = std::max(fenced[v], known[v]);
+bool GlobalRaces::Expand(Row& row) {
+  if (row.cells == nullptr && TakeRoom(sizeof(*row.cells))) {
+    auto cells = std::make_unique<std::array<Cell, Row::kCells>>();
+    for (uint32_t i = 0; i < Row::kCells; ++i) {
+      (*cells)[i] = row.At(i);
     }
-    fenced[warp.index] = stamp;
+    row.cells = std::move(cells);
+  }
+  return row.cells != nullptr;
+}
+
+bool GlobalRaces::MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
+                           const Accessor& accessor, const RowTag& mine, Row& row) {
+  const auto& instructions = warp.worker->launch->program->instructions;
+  // Messages name lines: tags of two instructions are one where these are of one line, or where
+  // nothing is left of the earlier.
+  const auto merge = [&](RowTag& tag, uint32_t kept, uint32_t& instruction) {
+    if (kept != 0 && instruction != op->instruction &&
+        instructions[instruction].source_line != instructions[op->instruction].source_line) {
+      return false;
+    }
+    if (!tag.Merge(mine)) {
+      return false;
+    }
+    instruction = op->instruction;
+    return true;
   };
-  cover(order.fenced_in_block);
-  order.released_in_block = nullptr;
-  if (!block_scope) {
-    cover(order.fenced);
-    order.fenced_other_blocks = order.other_blocks;
-    order.released = nullptr;
+  if (range.access == GlobalAccess::kStore) {
+    return merge(row.write, row.write.mask & ~mine.mask, row.write_instruction);
   }
-  SynchroniseWarp(warp);
-}
-
-void GlobalRaces::Release(Warp& warp, uint64_t address, bool keeps_earlier, bool block_scope) {
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  auto it = variables_.find(address);
-  if (!block.order->used && (keeps_earlier || it == variables_.end())) {
-    return;
+  const uint32_t known = row.read.mask & mine.mask;
+  const bool second = known != 0 && WarpOf(row.read.tag) != accessor.warp &&
+                      accessor.Suspects(row.read.tag, static_cast<uint32_t>(mine.tag) % kLanes);
+  if (second && known != mine.mask) {
+    return false;  // some granules have a first reader, others none
   }
-  if (order.released == nullptr) {
-    order.released = ClockOf(block, order.fenced, order.fenced_other_blocks);
-  }
-  if (order.released_in_block == nullptr) {
-    order.released_in_block = ClockOf(block, order.fenced_in_block, nullptr);
-  }
-  SyncVariable& variable = it == variables_.end() ? variables_[address] : it->second;
-  const ClockRef none;
-  const ClockRef& everywhere = block_scope ? none : order.released;
-  variable.everywhere = keeps_earlier ? JoinClocks(variable.everywhere, everywhere) : everywhere;
-  const bool same_block = keeps_earlier && variable.unit == block.order->unit;
-  variable.in_block =
-      same_block ? JoinClocks(variable.in_block, order.released_in_block) : order.released_in_block;
-  variable.unit = block.order->unit;
-}
-
-void GlobalRaces::Acquire(Warp& warp, uint64_t address) {
-  const auto it = variables_.find(address);
-  if (it == variables_.end()) {
-    return;
-  }
-  BlockState& block = *warp.block;
-  WarpOrder& order = block.order->warps[warp.index];
-  const SyncVariable& variable = it->second;
-  const bool own = variable.unit == block.order->unit && variable.in_block != nullptr &&
-                   variable.in_block != order.acquired_in_block;
-  const bool others = variable.everywhere != nullptr && variable.everywhere != order.acquired;
-  if (!own && !others) {
-    return;
-  }
-  block.order->used = true;
-  if (own) {
-    order.acquired_in_block = variable.in_block;
-    Learn(block, warp.index, *variable.in_block);
-  }
-  if (others) {
-    order.acquired = variable.everywhere;
-    order.other_blocks = JoinClocks(order.other_blocks, variable.everywhere);
-    Learn(block, warp.index, *variable.everywhere);
-  }
-  SynchroniseWarp(warp);
-}
-
-void GlobalRaces::Synchronise(BlockState& block, uint32_t warps) {
-  if (block.order == nullptr || !block.order->used) {
-    return;
-  }
-  WarpOrder joined;
-  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
-    const WarpOrder& order = block.order->warps[static_cast<size_t>(std::countr_zero(m))];
-    joined.other_blocks = JoinClocks(joined.other_blocks, order.other_blocks);
-    joined.fenced_other_blocks = JoinClocks(joined.fenced_other_blocks, order.fenced_other_blocks);
-    for (uint32_t v = 0; v < kLanes; ++v) {
-      joined.fenced[v] = std::max(joined.fenced[v], order.fenced[v]);
-      joined.fenced_in_block[v] = std::max(joined.fenced_in_block[v], order.fenced_in_block[v]);
-    }
-  }
-  for (uint32_t m = warps & block.AllWarps(); m != 0; m &= m - 1) {
-    block.order->warps[static_cast<size_t>(std::countr_zero(m))] = joined;
-  }
-}
-
-void GlobalRaces::SynchroniseCluster(const std::vector<BlockState*>& blocks) {
-  ClockRef all;
-  for (BlockState* block : blocks) {
-    if (block->order == nullptr || blocks.size() == 1) {
-      return;
-    }
-    auto own = std::make_shared<GlobalClock>();
-    own->push_back({block->order->unit, kLanes, block->shadow->stamp});
-    all = JoinClocks(all, own);
-    for (uint32_t w = 0; w < block->warp_count; ++w) {
-      all = JoinClocks(all, block->order->warps[w].other_blocks);
-    }
-  }
-  for (BlockState* block : blocks) {
-    block->order->used = true;
-    for (uint32_t w = 0; w < block->warp_count; ++w) {
-      block->order->warps[w].other_blocks = all;
-    }
-  }
+  const uint32_t kept = second ? row.read.mask | (row.read2.mask & ~mine.mask)
+                               : (row.read.mask & ~mine.mask) | row.read2.mask;
+  return merge(second ? row.read2 : row.read, kept, row.read_instruction);
 }
 
 void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
@@ -552,12 +533,21 @@ void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
     races.Fence(warp, range.block_scope);
   }
   for (uint64_t at = lanes.lo; at < lanes.hi && !store; at += lanes.lane_bytes) {
-    races.Acquire(warp, at);
+    races.Acquire(warp, at, lanes.lane_bytes);
   }
   races.Check(warp, op, allocation, range);
   for (uint64_t at = lanes.lo; at < lanes.hi && store; at += lanes.lane_bytes) {
-    races.Release(warp, at, false, range.block_scope);
+    races.Release(warp, at, lanes.lane_bytes, false, range.block_scope);
   }
+}
+
+void CheckGlobalBytes(Warp& warp, const Op* op, const Allocation& allocation,
+                      const GlobalRange& range) {
+  GlobalRange one = range;
+  one.lane_bytes = std::bit_ceil(static_cast<uint32_t>(range.hi - range.lo));
+  one.element_bytes = one.lane_bytes;
+  one.from_registers = false;
+  warp.worker->launch->global_races->Check(warp, op, allocation, one);
 }
 
 void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,
@@ -570,10 +560,10 @@ void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, u
     races.Fence(warp, range.block_scope);
   }
   if (op->d != 0) {
-    races.Acquire(warp, at);
+    races.Acquire(warp, at, bytes);
   }
   races.Check(warp, op, allocation, range);
-  races.Release(warp, at, true, range.block_scope);
+  races.Release(warp, at, bytes, true, range.block_scope);
 }
 
 }  // namespace optiml::ptx

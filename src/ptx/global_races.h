@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -72,6 +73,8 @@ struct GlobalRange {
   GlobalAccess access = GlobalAccess::kLoad;
   bool block_scope = false;       // strong in its block alone
   bool compare_and_swap = false;  // plain reads beside it only guess: it looks itself
+  bool from_registers = true;     // a store of the Op's registers, whose values can be compared
+  bool leaves_tag = true;
 };
 
 class GlobalRaces {
@@ -81,16 +84,18 @@ class GlobalRaces {
 
   // A block starts (its stamps go on from an earlier one's).
   void StartBlock(BlockState& block);
-  // The block's stamps begin again: what it did before cannot be told any more.
-  void GiveUp() { given_up_ = true; }
+  // Nothing is checked any more, because of this. The first reason stays.
+  void GiveUp(const std::string& why);
+  // Why the check gave up; empty: it did not.
+  const std::string& incomplete() const { return incomplete_; }
 
   // Checks the bytes and leaves tags. Call it before a store happens.
   void Check(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range);
 
   void Fence(Warp& warp, bool block_scope);
   // A strong write and a strong read of the address; both for a read-modify-write.
-  void Release(Warp& warp, uint64_t address, bool keeps_earlier, bool block_scope);
-  void Acquire(Warp& warp, uint64_t address);
+  void Release(Warp& warp, uint64_t address, uint32_t bytes, bool keeps_earlier, bool block_scope);
+  void Acquire(Warp& warp, uint64_t address, uint32_t bytes);
   // After a barrier of these warps of a block, and of all blocks of a cluster.
   static void Synchronise(BlockState& block, uint32_t warps);
   static void SynchroniseCluster(const std::vector<BlockState*>& blocks);
@@ -98,6 +103,8 @@ class GlobalRaces {
  private:
   struct Cell;
   struct StrongCell;
+  struct RowTag;
+  struct Row;
   struct Page;
   struct Shadow;
   struct SyncVariable {
@@ -107,15 +114,25 @@ class GlobalRaces {
   };
   struct Party;
   struct Accessor;
+  struct RowAccess;
 
   Shadow& ShadowOf(const Allocation& allocation);
-  // Null when there are too many.
+  // Null when tags take too much room.
   Page* PageOf(std::unique_ptr<Page>& page);
+  bool TakeRoom(size_t bytes);
+  void ReleaseOne(Warp& warp, uint64_t granule, bool keeps_earlier, bool block_scope);
+  void AcquireOne(Warp& warp, uint64_t granule);
   static Accessor AccessorOf(const Warp& warp, const GlobalRange& range);
   static void LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
                        uint32_t lane, Cell& cell);
   static void LeaveTag(const Op* op, const GlobalRange& range, const Accessor& accessor,
                        uint32_t lane, StrongCell& cell);
+  void CheckRow(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
+                const Accessor& accessor, const RowAccess& access);
+  // The same for a row without cells, as one tag; false when that cannot be said.
+  static bool MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
+                       const Accessor& accessor, const RowTag& mine, Row& row);
+  bool Expand(Row& row);  // into cells; false when there is no room
   void CheckCell(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                  const Cell& cell, const StrongCell& strong, uint64_t at, uint32_t lane);
   bool Conflicts(const Warp& warp, uint64_t tag, uint32_t lane) const;
@@ -125,15 +142,24 @@ class GlobalRaces {
                         const GlobalRange& range, uint64_t at, uint32_t bytes, uint32_t lane);
 
   uint32_t shift_;
-  bool given_up_ = false;
+  std::string incomplete_;
   uint32_t units_ = 0;
-  uint32_t pages_ = 0;
+  uint64_t tag_bytes_ = 0;
   std::vector<uint64_t> block_of_unit_;
   std::unordered_map<const Allocation*, std::unique_ptr<Shadow>> shadows_;
   const Allocation* last_allocation_ = nullptr;
   Shadow* last_shadow_ = nullptr;
+  // By granule: an access of another width finds what its bytes were given.
   std::unordered_map<uint64_t, SyncVariable> variables_;
 };
+
+// For tests: room for tags of launches from now on; 0: as much as ever. Not thread safe.
+void SetRaceTagBytesForTest(uint64_t bytes);
+
+// Bytes that a thread moves by other ways than registers: textures, surfaces, bulk copies.
+// REQUIRES: Worker::check_global_races
+void CheckGlobalBytes(Warp& warp, const Op* op, const Allocation& allocation,
+                      const GlobalRange& range);
 
 }  // namespace optiml::ptx
 

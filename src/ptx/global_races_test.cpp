@@ -1,5 +1,7 @@
 // The race check of global memory: between blocks, warps and lanes, and what orders them.
 
+#include "ptx/global_races.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -165,6 +167,98 @@ TEST(GlobalRaces, PlainAccessesBesideAtomics) {
   ExpectClean(
       "@!%p1 bra END; ld.global.u32 %r9, [%rd1]; add.u32 %r10, %r9, 1; "
       "atom.global.cas.b32 %r11, [%rd1], %r9, %r10; END:");
+}
+
+TEST(GlobalRaces, RowsOfAWarpKeepTheLaneOfEachWord) {
+  // Four words a lane, then one a lane: lane i reads what lane i / 4 stored.
+  const std::string quads =
+      "mul.wide.u32 %rd3, %r4, 16; add.s64 %rd3, %rd1, %rd3; st.global.v4.u32 [%rd3], {%r4, %r4, "
+      "%r4, %r4};";
+  const std::string word = "ld.global.u32 %r9, [%rd2];";
+  ExpectRace(quads + word, {1});
+  ExpectClean(quads + "bar.warp.sync -1;" + word, {1});
+  ExpectClean(quads + "ld.global.v4.u32 {%r9, %r10, %r11, %r12}, [%rd3];", {1});
+  // The same lanes in words that were stored one by one.
+  const std::string other = "ld.global.v2.u32 {%r9, %r10}, [%rd3];";
+  const std::string pairs = "mul.wide.u32 %rd3, %r4, 8; add.s64 %rd3, %rd1, %rd3;";
+  ExpectRace("st.global.u32 [%rd2], %r1;" + pairs + other, {1});
+  ExpectClean("st.global.u32 [%rd2], %r1; bar.warp.sync -1;" + pairs + other, {1});
+  // One word of a row that a whole warp stored: the party is its lane.
+  const LaunchOutcome outcome = Execute(
+      "setp.gt.u32 %p3, %r4, 31; @%p3 bra READ; st.global.u32 [%rd2], %r1; bra END; READ: "
+      "ld.global.u32 %r9, [%rd1+44]; END:",
+      {1}, {64});
+  EXPECT_THAT(Races(outcome), HasSubstr("with a store by block (0,0,0) thread (11,0,0)"));
+}
+
+TEST(GlobalRaces, ASecondReaderOfAWholeRowIsRemembered) {
+  // Warps 0 and 1 read a row; a thread of warp 2 stores to it, behind a barrier with one of them.
+  const std::string read =
+      "and.b32 %r5, %r4, 31; mul.wide.u32 %rd3, %r5, 4; add.s64 %rd3, %rd1, %rd3; shr.u32 %r6, "
+      "%r4, 5; setp.lt.u32 %p3, %r6, 2; setp.eq.u32 %p4, %r4, 64; @%p3 ld.global.u32 %r9, [%rd3];";
+  const std::string store = "@%p4 st.global.u32 [%rd1+8], %r4;";
+  ExpectRace(read + store, {1}, {96});
+  ExpectClean(read + "bar.sync 0;" + store, {1}, {96});
+  for (const int known : {0, 1}) {
+    ExpectRace(read +
+                   fmt::format("setp.eq.u32 %p5, %r6, {}; @%p5 bra SKIP; bar.sync 1, 64; SKIP: ",
+                               1 - known) +
+                   store,
+               {1}, {96});
+  }
+}
+
+TEST(GlobalRaces, AFlagThatIsReadInAnotherWidthStillOrders) {
+  const std::string set = "membar.gl; st.volatile.global.u64 [%rd1+8], 4294967297;";
+  ExpectClean(Pass(set, "ld.volatile.global.u32 %r9, [%rd1+8];"));
+  ExpectClean(Pass(set, "ld.volatile.global.u32 %r9, [%rd1+12];"));
+  ExpectClean(Pass("membar.gl; st.volatile.global.u32 [%rd1+12], 1;",
+                   "ld.volatile.global.u64 %rd4, [%rd1+8]; shr.u64 %rd4, %rd4, 32; cvt.u32.u64 "
+                   "%r9, %rd4;"));
+  ExpectClean(Pass("membar.gl; st.volatile.global.v2.u32 [%rd1+8], {0, 1};",
+                   "ld.volatile.global.u32 %r9, [%rd1+12];"));
+  // Bytes beside each other are flags of their own.
+  const std::string other = "ld.volatile.global.u8 %h1, [%rd1+9]; cvt.u32.u16 %r9, %h1;";
+  ExpectClean(Pass("mov.b16 %h2, 1; membar.gl; st.volatile.global.u8 [%rd1+9], %h2;", other));
+  ExpectRace(
+      Pass("mov.b16 %h2, 1; st.volatile.global.u8 [%rd1+9], %h2; membar.gl; "
+           "st.volatile.global.u8 [%rd1+8], %h2;",
+           other));
+}
+
+TEST(GlobalRaces, SayWhenTheyGiveUp) {
+  const std::string racing = "@%p1 st.global.u32 [%rd1], %r2;";
+  EXPECT_TRUE(Execute(racing).notes.empty());
+  // More memory than tags have room for; what is found before counts.
+  SetRaceTagBytesForTest(4 * 1024);
+  EXPECT_TRUE(Execute(racing).notes.empty());
+  const std::string wide = "mul.wide.u32 %rd3, %r1, 4096; add.s64 %rd3, %rd1, %rd3;";
+  const auto far = [&](const std::string& access) {
+    return RunWords(wide + access, {1}, {4}, 8192, kGlobal).outcome;
+  };
+  const LaunchOutcome plain = far("st.global.u32 [%rd3], 1;");
+  ASSERT_EQ(plain.notes.size(), 1u);
+  EXPECT_EQ(plain.notes[0],
+            "race check incomplete: what the launch touched needs more than 4 KiB of tags");
+  EXPECT_TRUE(plain.clean());
+  // Tags of atomics and volatile accesses take room as well: one page has both.
+  SetRaceTagBytesForTest(16 * 1024);
+  const std::string one = "ld.global.u32 %r9, [%rd1];";
+  EXPECT_TRUE(RunWords(one, {1}, {1}, 8, kGlobal).outcome.notes.empty());
+  const std::string both = "ld.volatile.global.u32 %r9, [%rd1];";
+  EXPECT_EQ(RunWords(both, {1}, {1}, 8, kGlobal).outcome.notes.size(), 1u);
+  SetRaceTagBytesForTest(0);
+  EXPECT_TRUE(far("st.global.u32 [%rd3], 1;").notes.empty());
+  // More fences than stamps, in one block.
+  const LaunchOutcome fences =
+      RunWords(
+          "mov.u32 %r9, 0;\nL: membar.gl; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 4200000; "
+          "@%p1 bra L;",
+          {1}, {1}, 8, kGlobal)
+          .outcome;
+  ASSERT_EQ(fences.notes.size(), 1u);
+  EXPECT_EQ(fences.notes[0],
+            "race check incomplete: block (0,0,0) passed 4 million fences, barriers and exchanges");
 }
 
 TEST(GlobalRaces, AreLookedForOnlyWhenAsked) {

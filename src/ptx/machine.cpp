@@ -265,7 +265,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   LaunchContext launch;
   launch.request = &request;
   launch.memory = &memory;
-  launch.program = ProgramOf(*request.module, *kernel);
+  launch.program = ProgramOf(*request.module, *kernel, request.shadow != nullptr);
   const Program& program = *launch.program;
   if (!program.unsupported.empty()) {
     LaunchOutcome outcome;
@@ -321,8 +321,8 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     std::memcpy(launch.parameters.host, request.parameters.data(), request.parameters.size());
   }
   const bool cache = request.counters && request.cache.enabled;
-  const bool ordered =
-      program.block_order_shows || program.allocates || request.checks.global_races;
+  const bool ordered = program.block_order_shows || program.allocates ||
+                       request.checks.global_races || request.shadow != nullptr;
   const auto workers = ordered ? size_t{1}
                                : static_cast<size_t>(std::clamp<uint64_t>(
                                      static_cast<uint64_t>(std::max(request.threads, 1)), 1,
@@ -354,6 +354,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     worker->check_warp_races = request.checks.warp_races;
     worker->parallel = workers > 1;
     worker->cache = cache;
+    worker->float_shadow = request.shadow;
     worker->blocks.resize(program.blocks.size());
     worker->sites.resize(std::max(program.memory_sites, 1u));
     worker->predicated_threads.resize(kInstructionClasses);
@@ -408,6 +409,9 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     outcome.counters.l2_dirty_bytes_at_end = launch.l2->DirtyBytes();
   }
   outcome.printf_output = std::move(launch.printf_output);
+  if (launch.global_races != nullptr && !launch.global_races->incomplete().empty()) {
+    outcome.notes.push_back("race check incomplete: " + launch.global_races->incomplete());
+  }
   switch (end) {
     case WorkerEnd::kDone:
       break;

@@ -63,6 +63,8 @@ struct CacheModel {
   uint32_t l2_ways = 16;
 };
 
+class FloatShadow;
+
 struct LaunchRequest {
   const Module* module = nullptr;
   std::string kernel;  // the PTX entry's name
@@ -82,7 +84,10 @@ struct LaunchRequest {
   // Run only these linear block ids (x fastest), in this order; empty: all. The caller knows that
   // blocks do not depend on each other. With clusters: all blocks of the clusters of these.
   std::vector<uint64_t> block_sample;
-  int threads = 1;                  // at most; see above
+  int threads = 1;  // at most; see above
+  // Follows floating-point values in double arithmetic (float_shadow.h), some 30 times slower and
+  // on one host thread; null: does not.
+  FloatShadow* shadow = nullptr;
   size_t findings_limit = 16;       // further findings are counted, not described
   size_t printf_bytes = 64 * 1024;  // output of printf that is kept
   // Set from elsewhere: the launch ends soon, as at its step limit. Null: nobody does.
@@ -108,6 +113,8 @@ struct LaunchOutcome {
   uint64_t findings_total = 0;
   Counters counters;  // zero unless asked for, but for blocks_run and thread_instructions
   std::string printf_output;
+  // Checks that were asked for and gave up: "race check incomplete: ..."; no findings.
+  std::vector<std::string> notes;
 
   // Completed and nothing found.
   bool clean() const { return status == LaunchStatus::kCompleted && findings_total == 0; }

@@ -9,8 +9,10 @@
 
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
+#include "ptx/float_shadow.h"
 #include "ptx/global_races.h"
 #include "ptx/launch_context.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -168,6 +170,11 @@ const Op* CopyAsync(Warp& w, const Op* op) {
             w, op, allocation, {begin, begin + count, l, std::bit_ceil(count), bytes});
       }
       std::memcpy(record.data + size_t{l} * bytes, allocation.host + at, count);
+      if (w.float_shadow != nullptr) {
+        // Already now: shadows count only with the bits, which land later.
+        w.block->float_shadow->CopyFrom(worker.float_shadow->global(), begin, record.destination[l],
+                                        count);
+      }
     }
     if (worker.check_races) {
       BeginCopy(w, op, *w.block, record.destination[l], record.destination[l] + bytes, l,

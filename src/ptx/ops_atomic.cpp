@@ -15,6 +15,7 @@
 #include "ptx/atomic_counts.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -93,11 +94,13 @@ template <class T, AtomicOp kOp>
 struct Integer {
   using Value = T;
   static constexpr bool kFloating = false;
+  static constexpr FloatForm kAdds = FloatForm::kNone;  // of float_shadow.h
   static T Do(T old, T b, T c) { return Combine<T, kOp>(old, b, c); }
 };
 struct AddF32 {
   using Value = uint32_t;
   static constexpr bool kFloating = true;
+  static constexpr FloatForm kAdds = FloatForm::kF32;
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
     // Global f32 atomics keep denormals only on some parts; the emulator always does.
     const float sum = std::bit_cast<float>(old) + std::bit_cast<float>(b);
@@ -107,6 +110,7 @@ struct AddF32 {
 struct AddF64 {
   using Value = uint64_t;
   static constexpr bool kFloating = true;
+  static constexpr FloatForm kAdds = FloatForm::kF64;
   static uint64_t Do(uint64_t old, uint64_t b, uint64_t) {
     return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(b));
   }
@@ -121,15 +125,21 @@ uint16_t Half(uint16_t old, uint16_t b) {
   return kBf16 ? FloatToBf16(r) : FloatToHalf(r);
 }
 template <bool kBf16, AtomicOp kOp>
+constexpr FloatForm HalfSum() {
+  return kOp != AtomicOp::kAdd ? FloatForm::kNone : kBf16 ? FloatForm::kBf16 : FloatForm::kF16;
+}
+template <bool kBf16, AtomicOp kOp>
 struct Half1 {
   using Value = uint16_t;
   static constexpr bool kFloating = true;
+  static constexpr FloatForm kAdds = HalfSum<kBf16, kOp>();
   static uint16_t Do(uint16_t old, uint16_t b, uint16_t) { return Half<kBf16, kOp>(old, b); }
 };
 template <bool kBf16, AtomicOp kOp>
 struct Half2 {
   using Value = uint32_t;
   static constexpr bool kFloating = true;
+  static constexpr FloatForm kAdds = HalfSum<kBf16, kOp>();
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
     const uint32_t low = Half<kBf16, kOp>(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
     const uint32_t high =
@@ -190,6 +200,14 @@ const Op* OnCluster(Warp& w, const Op* op, const uint64_t* address, uint32_t mas
     }
   }
   return op + 1;
+}
+
+template <class O>
+void FollowAtomic(Warp& w, const Op* op, uint32_t lane, Space space, uint64_t address,
+                  typename O::Value old, typename O::Value next) {
+  using Bits = std::make_unsigned_t<typename O::Value>;
+  ShadowAtomic(w, op, lane, space, address,
+               {O::kAdds, sizeof(Bits), static_cast<Bits>(old), static_cast<Bits>(next)});
 }
 
 template <class O, Space kSpace>
@@ -259,6 +277,10 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
                          [&](V x) { return O::Do(x, value, other); });
     if (d != nullptr) {
       d[l] = old;
+    }
+    if (__builtin_expect(w.float_shadow != nullptr, 0)) {
+      FollowAtomic<O>(w, op, l, shared ? Space::kShared : Space::kGlobal, at, old,
+                      O::Do(old, value, other));
     }
   }
   return op + 1;

@@ -12,6 +12,7 @@
 
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
+#include "ptx/global_races.h"
 #include "ptx/launch_context.h"
 
 namespace optiml::ptx {
@@ -79,10 +80,35 @@ void FillOutside(const TensorMap& map, std::byte* to, uint32_t bytes) {
   }
 }
 
+// A copy's bytes in global memory, as accesses of the thread that issued it: a store when it lands;
+// a load when it is issued and when it lands, against what was stored until then. A load leaves no
+// tags: it ends for those who wait for its mbarrier, and the issuer's arrival there may come before
+// it, so that a store behind that wait would seem to race with the issuer.
+void CheckRaces(Warp& w, const BulkCopy& copy) {
+  if (!w.worker->check_global_races) {
+    return;
+  }
+  GlobalRange range;
+  range.lane = copy.lane;
+  range.access = copy.kind == BulkKind::kLoad ? GlobalAccess::kLoad
+                 : copy.combine != nullptr    ? GlobalAccess::kStrongStore
+                                              : GlobalAccess::kStore;
+  range.leaves_tag = copy.kind == BulkKind::kStore;
+  ForPieces(copy, [&](uint32_t, uint64_t global, uint32_t bytes) {
+    if (global == 0 || bytes == 0) {
+      return;
+    }
+    range.lo = global;
+    range.hi = global + bytes;
+    CheckGlobalBytes(w, copy.op, AllocationOf(*w.worker, global), range);
+  });
+}
+
 // Bytes come to the target's shared memory.
 void LandIncoming(Worker& worker, BulkCopy& copy) {
   BlockState& target = *copy.target;
   if (copy.kind == BulkKind::kLoad) {
+    CheckRaces(copy.issuer->warps[copy.warp], copy);
     ForPieces(copy, [&](uint32_t shared, uint64_t global, uint32_t bytes) {
       std::byte* to = SharedBytes(target, shared);
       if (global == 0) {
@@ -118,6 +144,7 @@ void ReadSource(BulkCopy& copy) {
 
 void WriteGlobal(Worker& worker, BulkCopy& copy) {
   ReadSource(copy);
+  CheckRaces(copy.issuer->warps[copy.warp], copy);
   ForPieces(copy, [&](uint32_t shared, uint64_t global, uint32_t bytes) {
     if (global == 0 || bytes == 0) {
       return;
@@ -220,29 +247,6 @@ void CheckSource(Warp& w, const Op* op, uint32_t lane, uint32_t at, uint32_t byt
   }
 }
 
-CombineFunction CombineOf(AtomicOp op, TensorType type) {
-  switch (type) {
-    case TensorType::kU32:
-      return SelectCombine(op, Type::kU32);
-    case TensorType::kS32:
-      return SelectCombine(op, Type::kS32);
-    case TensorType::kU64:
-      return SelectCombine(op, Type::kU64);
-    case TensorType::kS64:
-      return SelectCombine(op, Type::kS64);
-    case TensorType::kF16:
-      return SelectCombine(op, Type::kF16);
-    case TensorType::kBf16:
-      return SelectCombine(op, Type::kBf16);
-    case TensorType::kF32:
-      return SelectCombine(op, Type::kF32);
-    case TensorType::kF64:
-      return SelectCombine(op, Type::kF64);
-    default:
-      return nullptr;
-  }
-}
-
 bool ReadTile(Warp& w, const Op* op, uint32_t lane, uint64_t address, const BulkSite& site,
               BulkCopy& copy) {
   std::array<std::byte, kTensorMapBytes> bytes{};
@@ -287,7 +291,7 @@ bool ReadTile(Warp& w, const Op* op, uint32_t lane, uint64_t address, const Bulk
   }
   copy.bytes = map->BoxBytes();
   if (copy.combine != nullptr) {
-    copy.combine = CombineOf(site.combine, map->type);
+    copy.combine = SelectCombine(site.combine, NumberOf(map->type));
     copy.element_bytes = map->element_bytes();
     if (copy.combine == nullptr) {
       Fault(w, op, lane, "tensor map", "the reduction does not exist for the map's data type");
@@ -415,6 +419,7 @@ bool Issue(Warp& w, const Op* op, uint32_t lane) {
     return false;
   }
   if (!store) {
+    CheckRaces(w, copy);
     return IssueIncoming(w, op, lane, std::move(copy));
   }
   const SharedPlace from =

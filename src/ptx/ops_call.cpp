@@ -10,6 +10,7 @@
 #include "ptx/async_ops.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -80,6 +81,10 @@ void LeaveFrame(Warp& w, const Path& path) {
       uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
       std::memcpy(lane + path.saved_local + result.to, lane + w.local_base + result.from,
                   result.bytes);
+      if (w.float_shadow != nullptr) {
+        ShadowLocalCopy(w, static_cast<uint32_t>(std::countr_zero(m)), w.local_base + result.from,
+                        path.saved_local + result.to, result.bytes);
+      }
       MarkLocal(w, static_cast<uint32_t>(std::countr_zero(m)), path.saved_local + result.to,
                 result.bytes);
     }
@@ -340,6 +345,10 @@ const Op* EnterFunction(Warp& w, const Op* op, uint32_t site_index) {
       uint8_t* lane = w.local + static_cast<size_t>(std::countr_zero(m)) * w.local_stride;
       std::memcpy(lane + new_local + argument.to, lane + w.local_base + argument.from,
                   argument.bytes);
+      if (w.float_shadow != nullptr) {
+        ShadowLocalCopy(w, static_cast<uint32_t>(std::countr_zero(m)), w.local_base + argument.from,
+                        static_cast<uint32_t>(new_local) + argument.to, argument.bytes);
+      }
       MarkLocal(w, static_cast<uint32_t>(std::countr_zero(m)),
                 static_cast<uint32_t>(new_local) + argument.to, argument.bytes);
     }

@@ -10,6 +10,7 @@
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 #include "ptx/matrix.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -109,6 +110,9 @@ const Op* Mma(Warp& w, const Op* op) {
   GatherElements(w, site.b, site.b_map, MatrixElementBytes(site.shape.b), b);
   GatherElements(w, site.c, site.c_map, MatrixElementBytes(site.shape.c), c);
   site.kernel(site.shape, {a, b, c, d});
+  if (w.float_shadow != nullptr) {
+    ShadowProduct(w, op, site, {a, b, c, d});
+  }
   ScatterElements(w, site.d, site.d_map, MatrixElementBytes(site.shape.d), d);
   return op + 1;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "ptx/access.h"
+#include "ptx/global_races.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 #include "ptx/texture.h"
@@ -62,6 +63,14 @@ class Requests {
                  !BitsSet(allocation.initialised.data(), begin, begin + texture.texel_bytes())) {
         ReportUninitialised(w_, op_, Space::kGlobal, lane, address, texture.texel_bytes());
       }
+    }
+    if (w_.worker->check_global_races) {
+      GlobalRange range;
+      range.lo = address;
+      range.hi = address + texture.texel_bytes();
+      range.lane = lane;
+      range.access = store ? GlobalAccess::kStore : GlobalAccess::kLoad;
+      CheckGlobalBytes(w_, op_, allocation, range);
     }
     if (w_.worker->count) {
       bytes_ += texture.texel_bytes();

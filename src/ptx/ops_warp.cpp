@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ptx/async_ops.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -31,6 +32,7 @@ const Op* Shuffle(Warp& w, const Op* op) {
   const uint32_t* b = RegisterAt<uint32_t>(w, op->b);
   const uint32_t* c = RegisterAt<uint32_t>(w, op->c);
   alignas(64) uint32_t result[kLanes];
+  uint8_t source[kLanes];
   uint32_t valid = 0;
   // PTX ISA, shfl.sync: the segment mask and the clamp of operand c decide which lanes are in
   // range.
@@ -60,12 +62,16 @@ const Op* Shuffle(Warp& w, const Op* op) {
         in_range = from <= static_cast<int32_t>(max_lane);
         break;
     }
-    result[l] = a[in_range ? static_cast<uint32_t>(from) & 31 : l];
+    source[l] = static_cast<uint8_t>(in_range ? static_cast<uint32_t>(from) & 31 : l);
+    result[l] = a[source[l]];
     valid |= in_range ? 1u << l : 0u;
   }
   uint32_t* d = RegisterAt<uint32_t>(w, op->d);
   for (uint32_t l = 0; l < kLanes; ++l) {
     d[l] = w.lanes[l] != 0 ? result[l] : d[l];
+  }
+  if (w.float_shadow != nullptr) {
+    ShadowShuffle(w, op, source);
   }
   if (op->d2 != 0) {
     uint32_t& p = *RegisterAt<uint32_t>(w, op->d2);

@@ -14,6 +14,7 @@
 
 #include "ptx/access.h"
 #include "ptx/async_checks.h"
+#include "ptx/float_shadow.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
 #include "ptx/matrix.h"
@@ -216,6 +217,10 @@ const Op* WarpgroupMma(Warp& w, const Op* op) {
                  "divergent warp instruction",
                  fmt::format("wgmma.mma_async is executed by {} of 32 lanes; it needs all",
                              std::popcount(w.active)));
+  }
+  if (w.float_shadow != nullptr) {
+    w.worker->float_shadow->NoteUnfollowed(
+        w.worker->launch->program->instructions[op->instruction].source_line);
   }
   if (w.block->threads % 128 != 0) {
     return Fault(

@@ -21,6 +21,7 @@
 #include "ptx/counters.h"
 #include "ptx/matrix.h"
 #include "ptx/module.h"
+#include "ptx/shadow_sites.h"
 
 namespace optiml::ptx {
 
@@ -204,9 +205,10 @@ class Program {
   // The order in which blocks reach global atomics can show in the results: floating-point sums,
   // exchanges, and atomics whose old value is used.
   bool block_order_shows = false;
-  bool uses_async = false;      // copies, mbarriers or clusters: blocks have a BlockAsync
-  bool uses_workspace = false;  // grid-wide synchronisation: reads where its workspace is
-  bool allocates = false;       // malloc or free on the device
+  bool uses_async = false;               // copies, mbarriers or clusters: blocks have a BlockAsync
+  bool uses_workspace = false;           // grid-wide synchronisation: reads where its workspace is
+  bool allocates = false;                // malloc or free on the device
+  std::vector<ShadowSite> shadow_sites;  // by op; empty without shadows (float_shadow.h)
   std::vector<BulkSite> bulk_sites;
   std::vector<IndirectSite> indirect_sites;
   // By index into Module::functions: the index here, of those that can be called through a pointer;
@@ -235,10 +237,13 @@ class Program {
 
 // Decodes a kernel with all it can call. Never fails: what is unsupported is in
 // Program::unsupported.
-std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel);
+// `shadows`: for launches that follow values in double (float_shadow.h).
+std::shared_ptr<const Program> DecodeProgram(const Module& module, const Function& kernel,
+                                             bool shadows);
 
 // The same, from the module's cache.
-std::shared_ptr<const Program> ProgramOf(const Module& module, const Function& kernel);
+std::shared_ptr<const Program> ProgramOf(const Module& module, const Function& kernel,
+                                         bool shadows = false);
 
 }  // namespace optiml::ptx
 

@@ -12,6 +12,7 @@
 #include "ptx/async_ops.h"
 #include "ptx/global_races.h"
 #include "ptx/handlers.h"
+#include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
 namespace {
@@ -115,7 +116,13 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id, uint32_t rank) 
         warp.local_initialised.assign(1, 0);
       }
       warp.Grow(kernel.frame_bytes, std::max(kernel.local_bytes, 16u));
+      if (worker_.float_shadow != nullptr) {
+        warp.float_shadow = std::make_shared<WarpShadow>();
+      }
     }
+  }
+  if (worker_.float_shadow != nullptr) {
+    block->float_shadow = std::make_shared<ShadowStore>();
   }
   block->finished = false;
   block->rank = rank;
@@ -170,6 +177,9 @@ std::unique_ptr<BlockState> Scheduler::Start(uint64_t linear_id, uint32_t rank) 
     warp.pc = program.ops.data() + kernel.first_op;
     std::fill(warp.local_initialised.begin(), warp.local_initialised.end(), 0);
     warp.warp_floor = 0;
+    if (warp.float_shadow != nullptr) {
+      warp.float_shadow->Clear();
+    }
     FillSpecials(warp, kernel, again);
   }
   if (program.uses_async) {
@@ -348,7 +358,8 @@ void ForgetStamps(BlockState& block) {
       warp.warp_floor = 0;
     }
     if (const auto& races = one.warps.front().worker->launch->global_races; races != nullptr) {
-      races->GiveUp();
+      races->GiveUp(fmt::format("block ({},{},{}) passed {} million fences, barriers and exchanges",
+                                one.ctaid[0], one.ctaid[1], one.ctaid[2], kMaxStamp / 1000000));
     }
     if (one.async != nullptr) {
       ForgetAsyncStamps(one);

@@ -84,6 +84,29 @@ uint32_t Swizzled(uint32_t address, TensorSwizzle swizzle) {
 
 }  // namespace
 
+Type NumberOf(TensorType type) {
+  switch (type) {
+    case TensorType::kU32:
+      return Type::kU32;
+    case TensorType::kS32:
+      return Type::kS32;
+    case TensorType::kU64:
+      return Type::kU64;
+    case TensorType::kS64:
+      return Type::kS64;
+    case TensorType::kF16:
+      return Type::kF16;
+    case TensorType::kBf16:
+      return Type::kBf16;
+    case TensorType::kF32:
+      return Type::kF32;
+    case TensorType::kF64:
+      return Type::kF64;
+    default:
+      return Type::kNone;
+  }
+}
+
 uint32_t TensorMap::element_bytes() const {
   switch (type) {
     case TensorType::kU8:

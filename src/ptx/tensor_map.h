@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "ptx/module.h"
 
 namespace optiml::ptx {
 
@@ -46,6 +47,8 @@ enum class TensorType : uint8_t {
   kTf32,
   kTf32Ftz
 };
+// The type of an element in registers; kNone for those that nothing computes with.
+Type NumberOf(TensorType type);
 // Values are those of CUtensorMapSwizzle.
 enum class TensorSwizzle : uint8_t { kNone = 0, k32, k64, k128 };
 

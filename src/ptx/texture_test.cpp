@@ -37,6 +37,8 @@ TextureRun RunTexture(const std::string& body, DeviceMemory& memory, uint64_t ha
   LaunchRequest request = Request(module, "k", {1}, {static_cast<uint32_t>(places.size())},
                                   {Argument(in), Argument(out), Argument(handle)});
   request.checks.initialisation = true;
+  request.checks.warp_races = true;
+  request.checks.global_races = true;
   request.counters = true;
   TextureRun run;
   run.outcome = Launch(request, memory);
@@ -251,6 +253,39 @@ TEST(Surfaces, LoadsStoresAndWhatIsOutside) {
       RunTexture("suld.b.2d.b32.trap {%r10}, [%rd9, {%r1, %r2}];", memory, handle, {{2, 0, 0}});
   ASSERT_EQ(odd.outcome.status, LaunchStatus::kFault);
   EXPECT_EQ(odd.outcome.findings[0].kind, "misaligned");
+}
+
+TEST(Textures, TakePartInTheRacesOfGlobalMemory) {
+  DeviceMemory memory;
+  Texture surface = PlaneTexture(memory);
+  const uint64_t texture = Add(memory, surface);
+  surface.surface = true;
+  const uint64_t handle = Add(memory, surface);
+  const std::string store = "shl.b32 %r5, %r1, 2; sust.b.2d.b32.trap [%rd9, {%r5, %r2}], {%r4};";
+  // Two threads at one texel, and at two.
+  const auto kinds = [](const TextureRun& run) {
+    std::string text = run.outcome.message;
+    for (const Finding& finding : run.outcome.findings) {
+      text += finding.kind + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(kinds(RunTexture(store, memory, handle, {{1, 1, 0}, {1, 1, 0}})), "race ");
+  EXPECT_EQ(kinds(RunTexture(store, memory, handle, {{1, 1, 0}, {2, 1, 0}})), "");
+  // The second thread reads what the first one stores, unordered and behind a warp barrier.
+  const std::string mine =
+      "setp.eq.u32 %p1, %r4, 0; @%p1 sust.b.2d.b32.trap [%rd9, {4, 1}], {%r4};";
+  const std::string read = "@!%p1 suld.b.2d.b32.trap {%r10}, [%rd9, {4, 1}];";
+  const std::vector<std::array<float, 3>> two = {{1, 1, 0}, {1, 1, 0}};
+  EXPECT_EQ(kinds(RunTexture(mine + read, memory, handle, two)), "race ");
+  EXPECT_EQ(kinds(RunTexture(mine + "bar.warp.sync -1;" + read, memory, handle, two)), "");
+  // A texture read beside a plain store to its memory.
+  const std::string plain =
+      fmt::format("mov.u64 %rd5, {}; setp.eq.u32 %p1, %r4, 0; @%p1 st.global.u32 [%rd5], %r4;",
+                  surface.address + 4 * 6);
+  const std::string fetch = std::string("@!%p1 ") + kRead2d;
+  EXPECT_EQ(kinds(RunTexture(plain + fetch, memory, texture, two)), "race ");
+  EXPECT_EQ(kinds(RunTexture(plain + "bar.warp.sync -1;" + fetch, memory, texture, two)), "");
 }
 
 TEST(Textures, MistakesAreFound) {

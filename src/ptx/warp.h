@@ -55,6 +55,9 @@ struct Path {
 struct Worker;
 struct BlockState;
 struct WgmmaState;
+struct WarpShadow;
+class ShadowStore;
+class FloatShadow;
 
 struct Warp {
   const uint8_t* base[2] = {nullptr,
@@ -97,6 +100,7 @@ struct Warp {
   uint32_t barrier_threads = 0;  // 0: all of the block
   const Op* barrier_op = nullptr;
   uint32_t barrier_predicate = 0;
+  std::shared_ptr<WarpShadow> float_shadow;  // null: values are not followed (float_shadow.h)
   std::shared_ptr<WgmmaState> wgmma;  // matrix products in flight (ops_wgmma.cpp); null: none yet
 
   // More room for registers and locals; contents and frames stay.
@@ -194,7 +198,8 @@ struct BlockState {
   std::shared_ptr<ClusterState> cluster;
   // With the race check of global memory; see global_races.h.
   std::shared_ptr<BlockOrder> order;
-  uint32_t rank = 0;      // in its cluster
+  std::shared_ptr<ShadowStore> float_shadow;  // of shared memory; null: values are not followed
+  uint32_t rank = 0;                          // in its cluster
   bool finished = false;  // all warps have exited; others of the cluster may run
 
   uint32_t AllWarps() const { return warp_count >= kLanes ? ~0u : (1u << warp_count) - 1; }
@@ -211,6 +216,7 @@ struct Worker {
   bool check_global_races = false;
   bool parallel = false;  // other workers run: bitmaps and atomics need the host's atomics
   bool cache = false;
+  FloatShadow* float_shadow = nullptr;  // of global memory
   int64_t steps_left = 0;
   int64_t clock_start = 0;  // steps_left at the beginning
   std::vector<BlockCount> blocks;

@@ -47,6 +47,9 @@ struct VerifyCase {
   std::string drop_reason;
   std::vector<Tensor> expected;  // by buffer argument; f64 for float outputs, empty for the others
   std::vector<Tensor> original;  // the original's outputs, likewise, in the task's dtypes
+  // Where the original is the reference: its float outputs in double arithmetic, likewise; empty
+  // where the device does not follow them.
+  std::vector<Tensor> in_double;
   std::vector<std::optional<ErrorBudget>> budgets;  // by buffer argument
   // The budgets that know the case's conditioning; empty until an element fails without it. A
   // verdict asks for the others first, whoever asked before: it does not depend on what ran
@@ -96,7 +99,10 @@ class CaseLibrary {
                       const std::vector<FillKind>& extra_fills);
   size_t PlanFor(const SizeBindings& sizes, const std::map<std::string, double>& scalars);
   Result<std::vector<Tensor>> RunOriginal(const VerifyCase& c, const TaskInputs& inputs,
-                                          const PreparedSource& original, std::string& failure);
+                                          const PreparedSource& original, std::string& failure,
+                                          std::vector<Tensor>* in_double = nullptr);
+  // Whether expected values are computed apart from the original.
+  bool HasReference(const VerifyCase& c) const;
   Result<std::vector<Tensor>> ReferenceOutputs(const VerifyCase& c);
   // The reference's float outputs on other inputs; empty when they cannot be computed.
   Result<std::vector<Tensor>> OutputsOn(const VerifyCase& c, const TaskInputs& inputs,

@@ -109,6 +109,12 @@ double ErrorBudget::WorstRatio(const Tensor& expected, const Tensor& got) const 
   return worst;
 }
 
+double FollowedMultiplier(double ratio) {
+  const double both = std::max(1.0, kOriginalFactor * ratio) + ratio;
+  return std::isfinite(both) ? std::clamp(both, kFollowedFactor, kUnmeasuredFactor)
+                             : kUnmeasuredFactor;
+}
+
 double ReductionTerms(const KernelTask& task, const SizeBindings& sizes) {
   if (task.tolerance.reduction_length) {
     const Result<int64_t> length = task.tolerance.reduction_length->Evaluate(sizes);

@@ -29,6 +29,9 @@
 // A candidate may also be kOriginalFactor times as far off as the original kernel is from the
 // double reference: multiplier = max(1, kOriginalFactor max_i(error of original / floor)).
 //
+// Where the original is the reference, its error is that of its outputs against the same operations
+// in double arithmetic, if the device follows them (the emulator does); see FollowedMultiplier.
+//
 // An explicit tolerance with both bounds replaces all of this by absolute + relative |e|; with one
 // bound it is added to the floor.
 
@@ -45,8 +48,10 @@ inline constexpr double kGrowth = 4;  // standard deviations of a random walk of
 inline constexpr double kOriginalFactor = 4;  // another order of summation may be this much worse
 // Beyond this many floors the original is not inaccurate, but computes something else.
 inline constexpr double kDisagreement = 256;
-// With the original as the reference both sides carry its error, which nobody has measured.
+// With the original as the reference both sides carry its error. Where nobody has measured it, the
+// first of these; where the device followed it in double arithmetic, between the two.
 inline constexpr double kUnmeasuredFactor = 8;
+inline constexpr double kFollowedFactor = 2;
 // What tf32, f16 or bf16 products leave: rounding of each input by 2^-8 at worst, 4 deviations.
 inline constexpr double kReducedPrecision = 4 * 0x1p-8;
 
@@ -92,6 +97,10 @@ class ErrorBudget {
   std::optional<double> absolute_;
   std::optional<double> relative_;
 };
+
+// The multiplier where the expected values are the original's own outputs, which are `ratio` floors
+// off in double arithmetic: as far off as a candidate may be there, and as far as the original is.
+double FollowedMultiplier(double ratio);
 
 // Terms that one output element sums at these sizes: the task's reduction_length, or all float
 // input elements together when it says nothing.

@@ -53,6 +53,15 @@ TEST(ErrorBudget, ReducedPrecisionIsGrantedWhereTheTaskAllowsIt) {
   EXPECT_LT(budget.Allowance(0, 1), 0.02);
 }
 
+TEST(ErrorBudget, AFollowedOriginalNarrowsWhatBothSidesAreGranted) {
+  EXPECT_EQ(FollowedMultiplier(0), kFollowedFactor);
+  EXPECT_EQ(FollowedMultiplier(0.25), kFollowedFactor);
+  EXPECT_DOUBLE_EQ(FollowedMultiplier(0.8), 4 * 0.8 + 0.8);
+  // Never more than where nothing is known: an error that large may be the doubles' own.
+  EXPECT_EQ(FollowedMultiplier(100), kUnmeasuredFactor);
+  EXPECT_EQ(FollowedMultiplier(HUGE_VAL), kUnmeasuredFactor);
+}
+
 TEST(ErrorBudget, OutputRoundingFollowsTheType) {
   const KernelTask task;
   const Tensor expected = Doubles({1, 1});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -43,6 +44,24 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
   return all;
 }
 
+// Asks the device to follow the outputs of floats.
+void Follow(const KernelTask& task, const std::vector<size_t>& owners, RunRequest& request) {
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const ArgSpec& arg = task.args[owners[i]];
+    const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
+    if (written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1) {
+      request.buffers[i].shadow = arg.dtype;
+    }
+  }
+}
+
+Tensor DoublesOf(const std::vector<double>& values, const std::vector<int64_t>& shape) {
+  Tensor tensor = MakeTensor(DType::kF64, shape);
+  OPTIML_CHECK(tensor.bytes.size() == values.size() * sizeof(double), "a value for each element");
+  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  return tensor;
+}
+
 }  // namespace
 
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device) {
@@ -65,6 +84,9 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
     if (buffer.argument >= 0) {
       owners.push_back(static_cast<size_t>(buffer.argument));
     }
+  }
+  if (run.follow) {
+    Follow(task, owners, request);
   }
   PlanResult result;
   OPTIML_ASSIGN(result.outcome, device.Run(request));
@@ -97,6 +119,14 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
           "{}[{}]", arg.name, static_cast<size_t>(at - before.begin()) / DTypeBytes(arg.dtype));
     }
   }
+  for (size_t i = 0; i < result.outcome.shadows.size(); ++i) {
+    const auto index = static_cast<size_t>(indices[owners[i]]);
+    result.in_double.resize(inputs.buffers.size());
+    if (!result.outcome.shadows[i].empty()) {
+      result.in_double[index] = DoublesOf(result.outcome.shadows[i], inputs.buffers[index].shape);
+    }
+  }
+  result.outcome.shadows.clear();
   result.outcome.buffers.clear();
   return result;
 }

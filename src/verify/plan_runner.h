@@ -31,6 +31,7 @@ struct PlanRun {
   std::vector<PassRun> passes;  // at least one, in order
   CheckLevel checks = CheckLevel::kBounds;
   uint64_t step_limit = 0;
+  bool follow = false;  // asks what float outputs would be in double arithmetic
 };
 
 struct PlanResult {
@@ -40,6 +41,9 @@ struct PlanResult {
   std::vector<Tensor> buffers;
   // The first input that the run changed: "x[3]"; empty when none was.
   std::string changed_input;
+  // What float outputs would be in double arithmetic, f64, by buffer argument; empty where nobody
+  // asked or the device does not know.
+  std::vector<Tensor> in_double;
 };
 
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device);

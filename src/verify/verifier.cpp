@@ -54,6 +54,7 @@ class TaskVerifier : public Verifier {
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<BatteryVerdict>> Battery() override;
   std::vector<std::string> DroppedCases() const override { return dropped_; }
+  std::vector<std::string> Notes() const override { return notes_; }
 
  private:
   struct CaseRun {
@@ -76,6 +77,7 @@ class TaskVerifier : public Verifier {
   CaseLibrary library_;
   std::optional<PreparedSource> original_;
   std::vector<std::string> dropped_;
+  std::vector<std::string> notes_;
 };
 
 Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const KernelSource& source,
@@ -153,6 +155,11 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     const uint8_t poison = request.passes.back().poison;
     OPTIML_ASSIGN(const PlanResult result, RunPlan(task_, request, device_));
     const Stage stage = run.full ? Stage::kL0 : Stage::kL1;
+    for (const std::string& note : result.outcome.notes) {
+      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) {
+        notes_.push_back(note);
+      }
+    }
     if (!result.outcome.findings.empty()) {
       report.findings = result.outcome.findings;
       return fail(stage, FindingSentence(result.outcome.findings.front()));

@@ -74,6 +74,10 @@ class Verifier {
   // Cases of our own that the original does not compute either, with the reason: they were left
   // out. Complete after Battery().
   virtual std::vector<std::string> DroppedCases() const = 0;
+
+  // What the device's checks of this verifier's runs say of themselves: "race check incomplete:
+  // ...". Nothing about right or wrong.
+  virtual std::vector<std::string> Notes() const { return {}; }
 };
 
 // Everything is borrowed and must outlive the verifier. `reference` is null for tasks whose

@@ -290,6 +290,53 @@ TEST_F(VerifierTest, TheOriginalItselfCanBeTheReference) {
               HasSubstr("L1: "));
 }
 
+TEST_F(VerifierTest, TheOriginalsOwnErrorIsMeasuredWhereTheDeviceFollowsIt) {
+  // Some 130 roundoffs off: within 8 floors, not within 2 (with the conditioning, of 38).
+  const Kernel inexact = [](auto& x, auto& y, float a, int n, int) {
+    for (int i = 0; i < n; ++i) {
+      const auto at = static_cast<size_t>(i);
+      y[at] = a * x[at] * (1 + 130 * 0x1p-24F);
+    }
+  };
+  const std::string toml = std::string(kTask) + "[tolerance]\nreduction_length = \"1\"\n";
+  Start(toml, false);
+  EXPECT_EQ(Reason(Judge(inexact)), "accepted");
+  int followed = 0;
+  device_.on_run = [&](const RunRequest& request) -> Result<RunOutcome> {
+    OPTIML_ASSIGN(RunOutcome outcome, Execute(request));
+    if (request.buffers[1].shadow != DType::kF32) {
+      return outcome;
+    }
+    ++followed;
+    float a = 0;
+    std::memcpy(&a, std::get<1>(std::get<KernelLaunch>(request.plan->steps[0]).arguments[2]).data(),
+                4);
+    outcome.shadows.resize(2);
+    for (size_t at = 0; at < request.buffers[0].bytes.size(); at += 4) {
+      float x = 0;
+      std::memcpy(&x, request.buffers[0].bytes.data() + at, 4);
+      outcome.shadows[1].push_back(static_cast<double>(a) * static_cast<double>(x));
+    }
+    return outcome;
+  };
+  kernel_ = Honest;
+  Start(toml, false);
+  EXPECT_THAT(Reason(Judge(inexact)), HasSubstr("y[0]"));
+  EXPECT_GT(followed, 0);
+  kernel_ = Honest;
+  Start(toml, false);
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+}
+
+TEST_F(VerifierTest, NotesOfTheDevicesChecksAreHandedOn) {
+  Start();
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+  EXPECT_TRUE(verifier_->Notes().empty());
+  outcome_.notes = {"race check incomplete: for a test"};
+  EXPECT_EQ(Reason(Judge(Honest)), "accepted");
+  EXPECT_EQ(verifier_->Notes(), std::vector<std::string>{"race check incomplete: for a test"});
+}
+
 TEST_F(VerifierTest, InOutBuffersAreRestoredBeforeTheSecondLaunch) {
   const Kernel add = [](auto& x, auto& y, float a, int n, int) {
     for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
