@@ -211,8 +211,8 @@ const Case kRecorded[] = {
      RUN "std::vector<float> h(4, 2.5f); float* d; cudaMalloc(&d, 16); cudaMemcpy(d, h.data(), 16, "
          "cudaMemcpyHostToDevice); k<<<1, 32>>>(d, y, n); cudaFree(d); }",
      "upload"},
-    {"Symbol",
-     RUN "float h[2] = {1, 2}; cudaMemcpyToSymbol(w, h, 8); k<<<1, 32>>>(x, y, n); }", "upload"},
+    {"Symbol", RUN "float h[2] = {1, 2}; cudaMemcpyToSymbol(w, h, 8); k<<<1, 32>>>(x, y, n); }",
+     "upload"},
     {"MemsetAndCopy",
      RUN "cudaMemset(y, 0, 4 * n); cudaMemcpy(y, x, 4 * n, cudaMemcpyDeviceToDevice); }", "memset"},
     {"Device",
@@ -232,8 +232,8 @@ const Case kRecorded[] = {
      "extern \"C\" void run(const float* x, float* y, int n) { static std::vector<int> table(4, "
      "32); k<<<n, table[2]>>>(x, y, n); }",
      "block 32x1x1"},
-    {"AlignmentOfPointers",
-     RUN "k<<<n, (size_t)x % 16 == 0 ? 64 : 32>>>(x, y, n); }", "block 64x1x1"},
+    {"AlignmentOfPointers", RUN "k<<<n, (size_t)x % 16 == 0 ? 64 : 32>>>(x, y, n); }",
+     "block 64x1x1"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Recorded, ::testing::ValuesIn(kRecorded),
                          [](const auto& test) { return std::string(test.param.name); });
@@ -246,8 +246,9 @@ TEST_P(RefusedRecording, SaysWhy) {
 
 const Case kRefused[] = {
     // Several calls, other surroundings.
-    {"WorksOnlyOnce", RUN "static bool done; if (done) return; done = true; k<<<n, 32>>>(x, y, n); }",
-     "check: kernel.cu:11: launcher does something else after calls with other arguments: the "
+    {"WorksOnlyOnce",
+     RUN "static bool done; if (done) return; done = true; k<<<n, 32>>>(x, y, n); }",
+     "check: kernel.cu:11: launcher does something else when it is called again: the "
      "launch of k is missing"},
     {"WorksThreeTimes", RUN "if (++calls > 3) return; k<<<n, 32>>>(x, y, n); }",
      "launcher keeps state between its calls"},
@@ -261,7 +262,8 @@ const Case kRefused[] = {
      "32>>>(x, y, n); }",
      "launcher keeps state between its calls"},
     {"CountsBelowItsStack",
-     "__attribute__((noinline)) static int* below() { volatile int deep[64]; return (int*)&deep[3]; "
+     "__attribute__((noinline)) static int* below() { volatile int deep[64]; return "
+     "(int*)&deep[3]; "
      "}\n" RUN "int* p = below(); asm_free: if (*p == 0x25252525 || *p < 0) { k<<<n, 32>>>(x, y, "
      "n); } }",
      "launcher"},
@@ -280,8 +282,7 @@ const Case kRefused[] = {
      "where addresses, free memory or versions are others: the launch of k is another"},
     {"LooksAtADistance", RUN "k<<<n, 32>>>(x, y, (int)(((size_t)y - (size_t)x) >> 40)); }",
      "where addresses, free memory or versions are others"},
-    {"PassesAnAddressAsANumber", RUN "k<<<n, 32>>>(x, y, (int)(size_t)x >> 8); }",
-     "launch"},
+    {"PassesAnAddressAsANumber", RUN "k<<<n, 32>>>(x, y, (int)(size_t)x >> 8); }", "launch"},
     {"LooksAtFreeMemory",
      RUN "size_t f, t; cudaMemGetInfo(&f, &t); k<<<n, f + ((size_t)1 << 30) == t ? 32 : 64>>>(x, "
          "y, n); }",
@@ -290,8 +291,9 @@ const Case kRefused[] = {
      RUN "cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); k<<<n, p.pciBusID % 2 ? 32 : 64>>>(x, "
          "y, n); }",
      "where addresses, free memory or versions are others"},
-    {"ReadsUninitialisedMemory", RUN "int* p = (int*)malloc(64); k<<<n, *p > 0 ? 32 : 64>>>(x, y, "
-                                     "n); free(p); }",
+    {"ReadsUninitialisedMemory",
+     RUN "int* p = (int*)malloc(64); k<<<n, *p > 0 ? 32 : 64>>>(x, y, "
+         "n); free(p); }",
      "where addresses, free memory or versions are others"},
     {"UploadsPointers",
      RUN "float* d; cudaMalloc(&d, 8); cudaMemcpy(d, &x, 8, cudaMemcpyHostToDevice); k<<<1, "
@@ -316,7 +318,8 @@ const Case kRefused[] = {
      "launcher reads device data back"},
     {"ReadsDeviceMemory", RUN "k<<<(int)x[0] + 1, 32>>>(x, y, n); }",
      "launcher reads or writes device memory on the host"},
-    {"EmptyGrid", RUN "k<<<n - n, 32>>>(x, y, n); }", "kernel.cu:11: launch of k with an empty grid"},
+    {"EmptyGrid", RUN "k<<<n - n, 32>>>(x, y, n); }",
+     "kernel.cu:11: launch of k with an empty grid"},
     {"LargeBlock", RUN "k<<<1, 2048>>>(x, y, n); }", "with block 2048x1x1"},
     {"MemsetPastABuffer", RUN "cudaMemset(y, 0, 4 * n + 1); }", "leave buffer \"y\""},
     {"FreesItsArgument", RUN "cudaFree(y); }", "launcher frees its argument \"y\""},
@@ -335,8 +338,9 @@ const Case kRefused[] = {
     {"LaunchesForEver", RUN "for (;;) k<<<1, 32>>>(x, y, n); }", "launcher makes more than"},
     {"AllocatesForEver", RUN "for (;;) { float* p; cudaMalloc(&p, 256); } }",
      "allocates more buffers than can be told apart"},
-    {"TakesAllHostMemory", RUN "for (;;) { if (malloc(1 << 24) == nullptr) { k<<<0, 1>>>(x, y, n); "
-                               "} } }",
+    {"TakesAllHostMemory",
+     RUN "for (;;) { if (malloc(1 << 24) == nullptr) { k<<<0, 1>>>(x, y, n); "
+         "} } }",
      "empty grid"},
     {"Exits", "#include <cstdlib>\n" RUN "exit(0); }", "launcher calls exit"},
     {"Aborts", "#include <cstdlib>\n" RUN "abort(); }", "launcher calls abort"},
@@ -344,7 +348,8 @@ const Case kRefused[] = {
      "#include <cstdio>\n" RUN "printf(\"%d%n\", n, &n); k<<<n, 32>>>(x, y, n); }", "(%n)"},
     // What no launcher may.
     {"Thread",
-     "#include <thread>\nextern \"C\" void run(const float* x, float* y, int n) { std::thread([=] { "
+     "#include <thread>\nextern \"C\" void run(const float* x, float* y, int n) { std::thread([=] "
+     "{ "
      "k<<<n, 32>>>(x, y, n); }).join(); }",
      "which no launcher may"},
     {"Time",
@@ -352,8 +357,7 @@ const Case kRefused[] = {
      "std::chrono::steady_clock::now().time_since_epoch().count(); k<<<t % 2 + 1, 32>>>(x, y, n); "
      "}",
      "std::chrono"},
-    {"Environment",
-     "#include <cstdlib>\n" RUN "k<<<getenv(\"HOME\") ? 1 : 2, 32>>>(x, y, n); }",
+    {"Environment", "#include <cstdlib>\n" RUN "k<<<getenv(\"HOME\") ? 1 : 2, 32>>>(x, y, n); }",
      "launcher uses getenv, which no launcher may"},
     {"File",
      "#include <fstream>\nextern \"C\" void run(const float* x, float* y, int n) { std::ifstream "
@@ -362,7 +366,8 @@ const Case kRefused[] = {
     {"Process", "#include <unistd.h>\n" RUN "if (fork() == 0) for (;;) {} k<<<n, 32>>>(x, y, n); }",
      "fork"},
     {"Random", "#include <cstdlib>\n" RUN "k<<<rand() % 4 + 1, 32>>>(x, y, n); }", "rand"},
-    {"Assembly", RUN "int v; asm volatile(\"rdtsc\" : \"=a\"(v) : : \"edx\"); k<<<n, 32>>>(x, y, n); }",
+    {"Assembly",
+     RUN "int v; asm volatile(\"rdtsc\" : \"=a\"(v) : : \"edx\"); k<<<n, 32>>>(x, y, n); }",
      "inline assembly"},
     {"Time StampCounter", RUN "k<<<(int)(__builtin_ia32_rdtsc() % 2) + 1, 32>>>(x, y, n); }", ""},
     {"NamesTheRecorder",

@@ -16,9 +16,7 @@ namespace optiml::frontend {
 
 namespace {
 
-// Addresses this near to null mean null plus an offset; a recorded program has none of its own
-// memory there (recorder/memory.h, and programs that are linked without -static-pie begin at 4 MiB,
-// but what lies there is never written by a kernel).
+// Addresses this near to null mean null plus an offset: no program has memory there.
 constexpr int64_t kNearNull = int64_t{1} << 16;
 
 // Why reading ends before the trace does. It does not leave this file.
@@ -26,6 +24,27 @@ struct Stop {
   std::string what;
   int line = 0;
 };
+
+// Which bytes of a value of the type mean something: those between the members of a struct are
+// whatever was there before.
+void MarkMembers(const ast::Type& type, uint64_t at, std::vector<bool>& marks) {
+  if (type.kind == ast::TypeKind::kStruct && !type.fields.empty()) {
+    for (const ast::Field& field : type.fields) {
+      MarkMembers(*field.type, at + field.offset_bytes, marks);
+    }
+    return;
+  }
+  if (type.kind == ast::TypeKind::kArray && type.count > 0 && type.element != nullptr) {
+    for (int64_t i = 0; i < type.count && at < marks.size(); ++i) {
+      MarkMembers(*type.element, at, marks);
+      at += std::max<uint64_t>(type.element->size_bytes, 1);
+    }
+    return;
+  }
+  for (uint64_t i = at; i < at + type.size_bytes && i < marks.size(); ++i) {
+    marks[i] = true;
+  }
+}
 
 class TraceReader {
  public:
@@ -316,6 +335,13 @@ KernelArgument TraceReader::Argument(const ast::Type& type, const std::string& b
   }
   std::vector<std::byte> plain(bytes.size());
   std::memcpy(plain.data(), bytes.data(), bytes.size());
+  if (type.kind == ast::TypeKind::kStruct && !type.fields.empty()) {
+    std::vector<bool> marks(bytes.size());
+    MarkMembers(type, 0, marks);
+    for (size_t i = 0; i < plain.size(); ++i) {
+      plain[i] = marks[i] ? plain[i] : std::byte{0};
+    }
+  }
   StructArgument with;
   for (const auto& [position, field] : PointerFields(type)) {
     if (position + sizeof(uint64_t) > bytes.size()) {

@@ -164,7 +164,8 @@ class Recorder::Maker {
     std::vector<std::string> argv = {compiler_.string()};
     argv.insert(argv.end(), kCompileFlags.begin(), kCompileFlags.end());
     argv.insert(argv.end(),
-                {"-isystem", options_.cuda_include_directory.string(),
+                {"-isystem", options_.cuda_include_directory.string(), "-isystem",
+                 (options_.cuda_include_directory / "cccl").string(),
                  scratch_.path() / (file + ".cpp"), "-o", scratch_.path() / (file + ".o")});
     return argv;
   }
@@ -182,13 +183,33 @@ class Recorder::Maker {
     return std::optional<Refusal>();
   }
 
+  // runtime.o: the same for all launchers, so it is kept.
+  Result<void> MakeRuntime() const {
+    ContentHasher hasher;
+    hasher.Add(compiler_.string()).Add(options_.cuda_include_directory.string());
+    for (const EmbeddedText& file : EmbeddedRecorderTexts()) {
+      hasher.Add(file.text);
+    }
+    const std::filesystem::path kept =
+        recorder_.program_.parent_path() /
+        ("recorder-runtime-" + hasher.Finish().Hex().substr(0, 32) + ".o");
+    const std::filesystem::path object = scratch_.path() / "runtime.o";
+    std::error_code error;
+    if (std::filesystem::copy_file(kept, object, error)) {
+      return {};
+    }
+    OPTIML_ASSIGN(const ProcessOutcome outcome, Start(CompileCommand("runtime")));
+    if (!outcome.succeeded()) {
+      return Error(ErrorCode::kUnavailable, "the recorder's runtime does not compile here: " +
+                                                FirstError(outcome.standard_error).text);
+    }
+    OPTIML_ASSIGN(const std::string bytes, ReadFile(object));
+    return WriteFileAtomically(kept, bytes);
+  }
+
   // The functions of others that the object names, by nm.
   Result<std::optional<Refusal>> CheckSymbols() {
-    OPTIML_ASSIGN(const ProcessOutcome runtime, Start(CompileCommand("runtime")));
-    if (!runtime.succeeded()) {
-      return Error(ErrorCode::kUnavailable, "the recorder's runtime does not compile here: " +
-                                                FirstError(runtime.standard_error).text);
-    }
+    OPTIML_TRY(MakeRuntime());
     OPTIML_ASSIGN(const std::set<std::string> offered, Symbols("runtime.o", true));
     OPTIML_ASSIGN(const std::set<std::string> wanted, Symbols("launcher.o", false));
     for (const std::string& symbol : wanted) {
@@ -223,8 +244,7 @@ class Recorder::Maker {
 
   Result<std::optional<Refusal>> Link() {
     // A launcher that defines write() must not replace the one that the trace goes through.
-    std::vector<std::string> hide = {"/usr/bin/objcopy",
-                                     "--redefine-sym=exit=optiml_recorder_exit",
+    std::vector<std::string> hide = {"/usr/bin/objcopy", "--redefine-sym=exit=optiml_recorder_exit",
                                      "--redefine-sym=abort=optiml_recorder_abort"};
     std::vector<std::string> link = {compiler_.string(), "-static", "-no-pie"};
     for (const char* call : kLauncherCalls) {

@@ -2,10 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "frontend/launch_rules.h"
 #include "frontend/recorder_text.h"
 
 namespace optiml::frontend {
+
+namespace {
+
+// Headers of device code, which no host compiler accepts: their #include lines are emptied.
+constexpr std::array<std::string_view, 4> kDeviceHeaders = {"cooperative_groups", "cub/",
+                                                            "cuda_pipeline", "mma.h"};
+
+std::string WithoutDeviceHeaders(const std::string& text) {
+  constexpr std::string_view kBlanks = " \t";
+  std::string result;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    std::string_view rest = line;
+    const auto skip = [&](std::string_view word) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+      const bool found = rest.starts_with(word);
+      rest.remove_prefix(found ? word.size() : rest.size());
+    };
+    skip("#");
+    skip("include");
+    rest.remove_prefix(std::min(rest.find_first_of("<\""), rest.size()));
+    const bool is_device =
+        !rest.empty() &&
+        std::any_of(kDeviceHeaders.begin(), kDeviceHeaders.end(),
+                    [&](std::string_view header) { return rest.substr(1).starts_with(header); });
+    result += is_device ? std::string_view("\n") : line;
+    begin = end;
+  }
+  return result;
+}
+
+}  // namespace
 
 std::string WithRecorderNamespace(std::string text, const std::string& space) {
   constexpr std::string_view kMark = "OPTIML_SPACE";
@@ -19,7 +56,7 @@ std::string RecorderProgramText(const ast::SourceUnit& unit, const ast::Function
                                 size_t arguments, RecordedNames& names) {
   const std::string space = RecorderNamespace(unit.text);
   std::string text = fmt::format("#include \"launcher.h\"\n#line 1 \"{}\"\n{}\n", kRecordedFile,
-                                 unit.host_text.text);
+                                 WithoutDeviceHeaders(unit.host_text.text));
   text += "#line 1 \"optiml_register.cpp\"\n";
   text += fmt::format("extern \"C\" void {}_register() {{\n", space);
   for (const ast::Function& function : unit.functions) {

@@ -1,6 +1,8 @@
 // Memory of a recorded launcher: its heap, and the comparison of everything that outlives a call.
 // The recorder's own state lies in a mapping of its own and is not compared.
 
+#pragma once
+
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -1,18 +1,19 @@
 // A CUDA runtime without a device: every call succeeds and is written into the trace. With
-// launcher.cpp it makes the program that records a launcher; main is here. What the calls mean, and
-// whether a launcher may make them, is decided by who reads the trace (recorded_plan.cpp).
+// launcher.cpp it makes the program that records a launcher; main is in driver.h. What the calls
+// mean, and whether a launcher may make them, is decided by who reads the trace
+// (recorded_plan.cpp).
 
 #include <cuda_runtime.h>
 
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 
 #include "trace.h"
 // After trace.h.
 #include "confine.h"
+#include "driver.h"
+#include "messages.h"
 
 namespace rec = optiml::recording;
 using rec::Fault;
@@ -93,27 +94,6 @@ int64_t BlocksPerMultiprocessor(const rec::Kernel& kernel, int64_t threads, uint
     best = other < best ? other : best;
   }
   return best;
-}
-
-// What a format may do beside printing: %n writes through a pointer.
-void CheckFormat(const char* format) {
-  for (const char* at = format; *at != '\0'; ++at) {
-    if (*at != '%') {
-      continue;
-    }
-    for (++at; *at != '\0' && std::strchr("0123456789.*-+ #'hlLqjzt", *at) != nullptr; ++at) {
-    }
-    if (*at == 'n') {
-      Fault("launcher passes a pointer to a message, which may be written to there (%n)");
-    }
-    if (*at == '\0') {
-      return;
-    }
-  }
-}
-
-bool IsMessageStream(FILE* file) {
-  return file == stdout || file == stderr;
 }
 
 }  // namespace
@@ -531,199 +511,4 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   return cudaSuccess;
 }
 
-// Messages: nobody reads them. Other files cannot be opened.
-int vfprintf(FILE* file, const char* format, va_list) {
-  if (!IsMessageStream(file)) {
-    Fault("launcher writes to a file");
-  }
-  CheckFormat(format);
-  return 0;
-}
-int vprintf(const char* format, va_list) {
-  CheckFormat(format);
-  return 0;
-}
-int printf(const char* format, ...) {
-  CheckFormat(format);
-  return 0;
-}
-int fprintf(FILE* file, const char* format, ...) {
-  if (!IsMessageStream(file)) {
-    Fault("launcher writes to a file");
-  }
-  CheckFormat(format);
-  return 0;
-}
-int puts(const char*) {
-  return 0;
-}
-int putchar(int c) {
-  return c;
-}
-int fputs(const char*, FILE*) {
-  return 0;
-}
-int fputc(int c, FILE*) {
-  return c;
-}
-int putc(int c, FILE*) {
-  return c;
-}
-int fflush(FILE*) {
-  return 0;
-}
-size_t fwrite(const void*, size_t, size_t count, FILE*) {
-  return count;
-}
-void perror(const char*) {}
-
-// The launcher's own ends; those of the C library cannot be replaced.
-[[noreturn]] void optiml_recorder_abort() {
-  Fault("launcher calls abort");
-}
-[[noreturn]] void optiml_recorder_exit(int) {
-  Fault("launcher calls exit");
-}
-[[noreturn]] void __assert_fail(const char*, const char*, unsigned int, const char*) {
-  Fault("an assertion of the launcher fails");
-}
-
 }  // extern "C"
-
-// launcher.cpp: the kernels and module variables, and the launcher with its arguments.
-extern "C" void optiml_launcher_register();
-extern "C" void optiml_launcher_call(const void* arguments);
-extern "C" char** environ;
-
-namespace {
-
-constexpr uint64_t kMaxArguments = 256;
-constexpr uint64_t kCopyBytes = rec::kArenaBytes + (uint64_t{64} << 20);
-constexpr size_t kPainted = size_t{1} << 19;
-
-struct Argument {
-  uint64_t kind;
-  uint64_t value;
-  uint64_t size_bytes;
-};
-
-struct Call {
-  uint64_t compares;
-  uint64_t count;
-  Argument arguments[kMaxArguments];
-};
-
-constexpr uint64_t kMaxCalls = 512;
-Call* calls = nullptr;
-
-void Read(void* to, size_t size) {
-  auto* at = static_cast<char*>(to);
-  while (size > 0) {
-    const ssize_t n = read(0, at, size);
-    if (n <= 0) {
-      _exit(4);
-    }
-    at += n;
-    size -= static_cast<size_t>(n);
-  }
-}
-
-void* Map(size_t size) {
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    _exit(5);
-  }
-  return memory;
-}
-
-void ReadRequest() {
-  uint64_t mark = 0;
-  Read(&mark, sizeof(mark));
-  Read(&state->head, sizeof(state->head));
-  if (mark != rec::kRequestMark || state->head.facts > rec::kMaxFacts ||
-      state->head.calls > kMaxCalls) {
-    _exit(6);
-  }
-  Read(state->facts, state->head.facts * sizeof(rec::Fact));
-  for (uint64_t i = 0; i < state->head.calls; ++i) {
-    Read(&calls[i], 2 * sizeof(uint64_t));
-    if (calls[i].count > kMaxArguments) {
-      _exit(6);
-    }
-    Read(calls[i].arguments, calls[i].count * sizeof(Argument));
-  }
-}
-
-// Before the launcher's own variables are initialised.
-__attribute__((constructor(101))) void Prepare() {
-  state = static_cast<rec::State*>(Map(sizeof(rec::State)));
-  calls = static_cast<Call*>(Map(sizeof(Call) * kMaxCalls));
-  state->copy = static_cast<unsigned char*>(Map(kCopyBytes));
-  state->identifying = -1;
-  ReadRequest();
-  // Buffer arguments are the first buffers, by their place among the arguments.
-  state->buffer_count = state->head.calls > 0 ? calls[0].count : 0;
-  rec::TheHeap().fill = state->head.other_surroundings != 0 ? 0x5A : 0xA5;
-  void* stack = Map(1 << 16);
-  rec::CatchSignals(stack, 1 << 16);
-  environ[0] = nullptr;
-  rec::FindVariables(state->variables);
-  uint64_t bytes = 0;
-  for (int i = 0; i < state->variables.count; ++i) {
-    bytes += state->variables.of[i].size;
-  }
-  if (bytes > kCopyBytes - rec::kArenaBytes) {
-    Fault("the launcher's variables take more than 64 MiB of host memory");
-  }
-  rec::DenySystemCalls();
-}
-
-// Each call finds the same below its frames, and another thing in other surroundings.
-__attribute__((noinline)) void PaintStack() {
-  volatile unsigned char below[kPainted];
-  for (size_t i = 0; i < kPainted; ++i) {
-    below[i] = rec::TheHeap().fill;
-  }
-}
-
-void BindBuffers(Call& call, Argument* bound) {
-  for (uint64_t i = 0; i < call.count; ++i) {
-    bound[i] = call.arguments[i];
-    if (bound[i].kind == rec::kBuffer) {
-      bound[i].value = rec::BufferAddress(i, state->head.other_surroundings != 0);
-      state->buffer_bytes[i] = bound[i].size_bytes;
-    }
-  }
-}
-
-}  // namespace
-
-int main() {
-  std::set_terminate([] { Fault("launcher ends by std::terminate"); });
-  optiml_launcher_register();
-  state->identifying = -1;
-  for (uint64_t i = 0; i < state->head.calls; ++i) {
-    Argument bound[kMaxArguments];
-    BindBuffers(calls[i], bound);
-    state->line = 0;
-    PutEvent(rec::kBegin);
-    if (calls[i].compares != 0) {
-      rec::CopyMemory();
-    }
-    PaintStack();
-    __builtin_ia32_ldmxcsr(0x1f80);
-    state->is_configured = false;
-    try {
-      optiml_launcher_call(bound);
-    } catch (...) {
-      Fault("launcher throws an exception");
-    }
-    const bool changed = calls[i].compares != 0 && rec::MemoryChanged();
-    state->line = 0;
-    PutEvent(rec::kEnd);
-    Put(changed ? 1 : 0);
-  }
-  rec::Flush();
-  _exit(0);
-}

@@ -1,6 +1,8 @@
 // The trace that the program writes, and what it knows of the launcher: buffers, kernels, module
 // variables, handles. All of it lies in a mapping of its own.
 
+#pragma once
+
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include <unistd.h>
