@@ -72,6 +72,11 @@ class DeviceTextMaker {
 
   void VisitFunction(const clang::FunctionDecl* function) {
     if (function->isDefaulted() || function->isDeleted()) {
+      // NVRTC takes a virtual one, such as a destructor, for a host function.
+      const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+      if (method != nullptr && method->isVirtual() && !IsForDevice(function)) {
+        edits_.BlankDeclaration(WholeFunction(function));
+      }
       return;
     }
     const auto* device = function->getAttr<clang::CUDADeviceAttr>();
@@ -101,6 +106,11 @@ class DeviceTextMaker {
       }
     }
     Visit(record);
+  }
+
+  static bool IsForDevice(const clang::FunctionDecl* function) {
+    const auto* device = function->getAttr<clang::CUDADeviceAttr>();
+    return device != nullptr && !device->isImplicit();
   }
 
   bool IsHostVariable(const clang::VarDecl* variable) const {

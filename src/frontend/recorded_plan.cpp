@@ -106,6 +106,7 @@ class TraceReader {
   LaunchPlan plan_;
   StreamOrder order_;
   uint64_t device_bytes_ = 0;
+  int allocations_ = 0;
   int64_t launches_ = 0;
   std::vector<RecordedPlan> made_;
 };
@@ -243,7 +244,18 @@ void TraceReader::ReadMalloc() {
                        limits_.allocated_bytes));
   }
   device_bytes_ += size;
-  AddBuffer(address, {FreeBufferName(plan_, "scratch"), -1, size, line_});
+  // As the interpreter names what it has no variable's name for.
+  const auto is_argument = [&](const std::string& name) {
+    return std::any_of(plan_.buffers.begin(), plan_.buffers.end(), [&](const PlanBuffer& buffer) {
+      return buffer.argument >= 0 && buffer.name == name;
+    });
+  };
+  std::string name;
+  do {
+    ++allocations_;
+    name = allocations_ == 1 ? "scratch" : fmt::format("scratch#{}", allocations_);
+  } while (is_argument(name));
+  AddBuffer(address, {std::move(name), -1, size, line_});
 }
 
 void TraceReader::ReadFree() {
