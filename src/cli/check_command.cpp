@@ -134,10 +134,14 @@ class CheckCommand : public Command {
                   RunStages(bench, source, Stage::kL1, verifier_, env, tools));
     const int exit_code = outcome.evaluation.accepted() ? kExitDone : kExitNothingKept;
     const std::string note = WeakReference(*bench.task, source);
+    const std::string makers = outcome.prepared ? PlanMakers(*outcome.prepared) : "";
     if (json_) {
       Json json = ToJson(outcome.evaluation);
       json["task"] = bench.task->name;
       json["kernel"] = source.path();
+      if (!makers.empty()) {
+        json["launcher"] = makers;
+      }
       if (!note.empty()) {
         json["note"] = note;
       }
@@ -146,6 +150,9 @@ class CheckCommand : public Command {
       *env.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     } else {
       *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
+      if (makers.find("recorded") != std::string::npos) {
+        *env.out << "launcher: " << makers << "\n";
+      }
       if (!note.empty()) {
         *env.out << "note: " << note << "\n";
       }
@@ -197,8 +204,9 @@ class CheckCommand : public Command {
 
   Result<int> RunBattery(const Workbench& bench, CliEnv& env, Toolbox& tools) const {
     InterruptibleDevice device(*bench.device, env.stop);
-    OPTIML_ASSIGN(const auto verifier, tools.MakeVerifier(*bench.task, *bench.builder, device,
-                                                          bench.reference.get(), verifier_));
+    OPTIML_ASSIGN(const auto verifier,
+                  tools.MakeVerifier(*bench.task, *bench.builder, device, bench.reference.get(),
+                                     bench.Recording(verifier_)));
     OPTIML_ASSIGN(const std::vector<BatteryVerdict> rows, verifier->Battery());
     if (json_) {
       Json json = Json::array();

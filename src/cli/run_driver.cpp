@@ -165,7 +165,9 @@ namespace {
 Result<RunRecord> RunWithinMemory(const SessionParts& parts, const RunJob& job, const CliEnv& env,
                                   Toolbox& tools) {
   try {
-    return tools.RunSession(parts, job.options, job.record);
+    SessionOptions options = job.options;
+    options.verifier = job.bench->Recording(options.verifier);
+    return tools.RunSession(parts, options, job.record);
   } catch (const std::bad_alloc&) {
     return OutOfMemory(env);
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/file_system.h"
 #include "optimize/evaluate.h"
 #include "optimize/interruptible_device.h"
@@ -80,8 +83,9 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
   StageOutcome outcome;
   outcome.evaluation.source_hash = source.hash();
   InterruptibleDevice device(*bench.device, env.stop);
-  OPTIML_ASSIGN(const auto verifier, tools.MakeVerifier(*bench.task, *bench.builder, device,
-                                                        bench.reference.get(), options));
+  OPTIML_ASSIGN(const auto verifier,
+                tools.MakeVerifier(*bench.task, *bench.builder, device, bench.reference.get(),
+                                   bench.Recording(options)));
   OPTIML_ASSIGN(auto prepared, verifier->Prepare(source, outcome.evaluation));
   if (auto* rejection = std::get_if<Rejection>(&prepared)) {
     outcome.evaluation.outcome = std::move(*rejection);
@@ -105,6 +109,24 @@ Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& fil
   }
   OPTIML_ASSIGN(std::string text, ReadFile(env.Resolve(file)));
   return KernelSource(std::move(text), task.source.entry(), file);
+}
+
+std::string PlanMakers(const PreparedCandidate& prepared) {
+  std::string text;
+  for (const auto& [maker, name] : {std::pair(PlanMaker::kInterpreter, "interpreted"),
+                                    std::pair(PlanMaker::kRecorder, "recorded"),
+                                    std::pair(PlanMaker::kTaskFile, "from task.toml")}) {
+    for (const std::vector<LaunchPlan>* plans :
+         {&prepared.case_plans, &prepared.checked_plans, &prepared.timed_plans}) {
+      const bool any = std::any_of(plans->begin(), plans->end(),
+                                   [made_by = maker](const auto& p) { return p.maker == made_by; });
+      if (any) {
+        text += (text.empty() ? "" : " and ") + std::string(name);
+        break;
+      }
+    }
+  }
+  return text;
 }
 
 std::vector<std::string> StopStages() {

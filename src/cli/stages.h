@@ -31,6 +31,10 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
 Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& file,
                                   const CliEnv& env);
 
+// Who made the launch plans: "interpreted", "recorded", "interpreted and recorded" (by the sizes),
+// "from task.toml".
+std::string PlanMakers(const PreparedCandidate& prepared);
+
 // Stages at which --stop-after may stop.
 std::vector<std::string> StopStages();
 

@@ -233,6 +233,10 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   OPTIML_ASSIGN(bench.device, tools.MakeDevice(choice));
 
+  bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
+  bench.recorder.cuda_include_directory = bench.toolchain.include_directory;
+  bench.recorder.confined = !options.unconfined;
+
   if (bench.task->reference.kind == ReferenceKind::kHost) {
     ReferenceOptions reference;
     reference.cache_directory = cache.empty() ? cache : cache / "reference";

@@ -53,6 +53,13 @@ struct Workbench {
   ToolchainInfo toolchain;
   std::unique_ptr<Device> device;
   std::unique_ptr<HostReference> reference;  // null when the reference is no host function
+  RecorderOptions recorder;                  // of this machine and the user's choice
+
+  // `options` with what the workbench says of recording launchers.
+  VerifierOptions Recording(VerifierOptions options) const {
+    options.recorder = recorder;
+    return options;
+  }
 };
 
 // Loads the task, compares it with its launcher, opens the toolchain and the device, compiles the

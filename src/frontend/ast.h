@@ -185,6 +185,7 @@ struct Variable {
   TextRange range;
   bool is_constexpr = false;
   std::string symbol;  // of a __device__ or __constant__ variable: its name in PTX
+  std::string name_expression;  // of such a variable outside of functions: "ns::table"
   std::optional<int64_t>
       constant;  // its value when the language makes it one (constexpr, enumerator, const int = 4)
 };
@@ -226,6 +227,13 @@ struct HiddenEffect {
   int line = 0;
 };
 
+// The text that a host compiler gets when a launcher is recorded (clang_host_text.cpp).
+struct HostText {
+  std::string text;
+  std::string problem;  // why there is none: "inline assembly"; empty when there is one
+  int problem_line = 0;
+};
+
 struct SourceUnit {
   std::string path;
   std::string text;
@@ -236,6 +244,7 @@ struct SourceUnit {
   // The text that NVRTC gets: `text` with host-only functions blanked (newlines kept, so that lines
   // stay true).
   std::string device_text;
+  HostText host_text;
 
   const Function* FindFunction(const std::string& name_expression) const;
 };

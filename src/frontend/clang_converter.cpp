@@ -66,12 +66,30 @@ Converter::Converter(clang::ASTContext& context, ast::SourceUnit& unit)
 
 void Converter::Run() {
   CollectDeclarations(context_.getTranslationUnitDecl());
+  ConvertPending();
+  CollectKernelInstances();
+  ConvertPending();
+  unit_.device_text = MakeDeviceText(context_, unit_.text);
+  unit_.host_text = MakeHostText(context_, unit_.text);
+}
+
+void Converter::ConvertPending() {
   while (!pending_.empty()) {
     const auto [id, function] = pending_.front();
     pending_.pop_front();
     ConvertFunction(id, function);
   }
-  unit_.device_text = MakeDeviceText(context_, unit_.text);
+}
+
+// Instances that only code without a node of ours uses.
+void Converter::CollectKernelInstances() {
+  for (const clang::FunctionTemplateDecl* pattern : kernel_templates_) {
+    for (const clang::FunctionDecl* instance : pattern->specializations()) {
+      if (instance->isDefined() && !instance->isDependentContext()) {
+        FunctionId(instance);
+      }
+    }
+  }
 }
 
 void Converter::CollectDeclarations(const clang::DeclContext* declarations) {
@@ -115,6 +133,9 @@ void Converter::CollectTemplate(const clang::FunctionTemplateDecl* pattern) {
   const clang::FunctionDecl* function = pattern->getTemplatedDecl();
   if (!pattern->isThisDeclarationADefinition()) {
     return;
+  }
+  if (function->hasAttr<clang::CUDAGlobalAttr>()) {
+    kernel_templates_.push_back(pattern);
   }
   ast::Function made;
   made.id = static_cast<int>(unit_.functions.size());
@@ -298,6 +319,10 @@ int Converter::VariableId(const clang::VarDecl* variable) {
   }
   if (made.storage == ast::Storage::kConstant || made.storage == ast::Storage::kDeviceGlobal) {
     made.symbol = LinkerName(variable, context_);
+    if (variable->isFileVarDecl() && !variable->isStaticDataMember() &&
+        !llvm::isa<clang::VarTemplateSpecializationDecl>(variable)) {
+      made.name_expression = QualifiedName(variable);
+    }
   }
   if (!variable->getType()->isDependentType()) {
     const clang::VarDecl* initialised = nullptr;

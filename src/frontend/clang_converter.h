@@ -83,6 +83,8 @@ class Converter {
   void CollectDeclarations(const clang::DeclContext* context);
   void CollectFunction(const clang::FunctionDecl* function);
   void CollectTemplate(const clang::FunctionTemplateDecl* pattern);
+  void ConvertPending();
+  void CollectKernelInstances();
   int FunctionId(const clang::FunctionDecl* function);  // -1: not of this file
   int VariableId(const clang::VarDecl* variable);
   int ThisVariableId(const clang::CXXMethodDecl* method);
@@ -111,6 +113,7 @@ class Converter {
   std::map<const clang::CXXMethodDecl*, int> this_ids_;
   int depth_ = 0;  // of expressions and statements
   const clang::CXXMethodDecl* current_method_ = nullptr;
+  std::vector<const clang::FunctionTemplateDecl*> kernel_templates_;
   std::deque<std::pair<int, const clang::FunctionDecl*>> pending_;
 };
 
@@ -120,6 +123,9 @@ clang::SourceRange WholeFunction(const clang::FunctionDecl* function);
 // clang_device_text.cpp. The text for NVRTC: `text` without what only the host needs (ast.h says
 // more).
 std::string MakeDeviceText(clang::ASTContext& context, const std::string& text);
+
+// clang_host_text.cpp. The text for a host compiler.
+ast::HostText MakeHostText(clang::ASTContext& context, const std::string& text);
 
 }  // namespace optiml::frontend
 

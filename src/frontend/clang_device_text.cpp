@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/clang_converter.h"
+#include "frontend/clang_text_edits.h"
 
 namespace optiml::frontend {
 
@@ -12,23 +13,14 @@ namespace {
 class DeviceTextMaker {
  public:
   DeviceTextMaker(clang::ASTContext& context, const std::string& text)
-      : context_(context), sources_(context.getSourceManager()), text_(text) {}
+      : context_(context), sources_(context.getSourceManager()), edits_(context, text) {}
 
   std::string Make() {
     Visit(context_.getTranslationUnitDecl());
-    return Apply();
+    return edits_.Apply();
   }
 
  private:
-  struct Blank {
-    size_t begin;
-    size_t end;
-  };
-  struct Insertion {
-    size_t at;
-    std::string text;
-  };
-
   void Visit(const clang::DeclContext* declarations) {
     for (const clang::Decl* decl : declarations->noload_decls()) {
       if (decl->isImplicit()) {
@@ -57,7 +49,7 @@ class DeviceTextMaker {
       VisitFunction(function);
     } else if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) {
       if (IsHostVariable(variable)) {
-        BlankDeclaration(variable->getSourceRange());
+        edits_.BlankDeclaration(variable->getSourceRange());
       }
     } else if (const auto* pattern_class = llvm::dyn_cast<clang::ClassTemplateDecl>(decl)) {
       VisitRecord(pattern_class->getTemplatedDecl(), pattern_class->getSourceRange());
@@ -65,13 +57,13 @@ class DeviceTextMaker {
       VisitRecord(record, record->getSourceRange());
     } else if (const auto* alias = llvm::dyn_cast<clang::TypedefNameDecl>(decl)) {
       if (IsHostType(alias->getUnderlyingType())) {
-        BlankDeclaration(alias->getSourceRange());
+        edits_.BlankDeclaration(alias->getSourceRange());
       }
     } else if (const auto* use = llvm::dyn_cast<clang::UsingDecl>(decl)) {
       for (const clang::UsingShadowDecl* shadow : use->shadows()) {
         if (!llvm::isa<clang::FunctionDecl>(shadow->getTargetDecl()) &&
             !llvm::isa<clang::FunctionTemplateDecl>(shadow->getTargetDecl())) {
-          BlankDeclaration(use->getSourceRange());
+          edits_.BlankDeclaration(use->getSourceRange());
           break;
         }
       }
@@ -80,16 +72,20 @@ class DeviceTextMaker {
 
   void VisitFunction(const clang::FunctionDecl* function) {
     if (function->isDefaulted() || function->isDeleted()) {
+      // NVRTC takes a virtual one, such as a destructor, for a host function.
+      const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+      if (method != nullptr && method->isVirtual() && !IsForDevice(function)) {
+        edits_.BlankDeclaration(WholeFunction(function));
+      }
       return;
     }
     const auto* device = function->getAttr<clang::CUDADeviceAttr>();
     if (device == nullptr && !function->hasAttr<clang::CUDAGlobalAttr>()) {
-      BlankDeclaration(WholeFunction(function));
+      edits_.BlankDeclaration(WholeFunction(function));
       return;
     }
     if (device != nullptr && device->isImplicit() && !function->getBeginLoc().isMacroID()) {
-      insertions_.push_back(
-          {sources_.getFileOffset(function->getBeginLoc()), "__host__ __device__ "});
+      edits_.Insert(sources_.getFileOffset(function->getBeginLoc()), "__host__ __device__ ");
     }
   }
 
@@ -99,17 +95,22 @@ class DeviceTextMaker {
     }
     for (const clang::FieldDecl* field : record->fields()) {
       if (IsHostType(field->getType())) {
-        BlankDeclaration(range);
+        edits_.BlankDeclaration(range);
         return;
       }
     }
     for (const clang::CXXBaseSpecifier& base : record->bases()) {
       if (IsHostType(base.getType())) {
-        BlankDeclaration(range);
+        edits_.BlankDeclaration(range);
         return;
       }
     }
     Visit(record);
+  }
+
+  static bool IsForDevice(const clang::FunctionDecl* function) {
+    const auto* device = function->getAttr<clang::CUDADeviceAttr>();
+    return device != nullptr && !device->isImplicit();
   }
 
   bool IsHostVariable(const clang::VarDecl* variable) const {
@@ -158,64 +159,9 @@ class DeviceTextMaker {
                         [&](const char* known) { return name == known; });
   }
 
-  void BlankDeclaration(clang::SourceRange range) {
-    const clang::CharSourceRange from = sources_.getExpansionRange(range.getBegin());
-    const clang::CharSourceRange to = sources_.getExpansionRange(range.getEnd());
-    size_t begin = sources_.getFileOffset(from.getBegin());
-    size_t end = sources_.getFileOffset(to.getEnd());
-    if (to.isTokenRange()) {
-      end += clang::Lexer::MeasureTokenLength(to.getEnd(), sources_, context_.getLangOpts());
-    }
-    // The semicolon or comma that belongs to it.
-    if (const auto next =
-            clang::Lexer::findNextToken(to.getEnd(), sources_, context_.getLangOpts());
-        next.has_value() && (next->is(clang::tok::semi) || next->is(clang::tok::comma))) {
-      end = std::max<size_t>(end, sources_.getFileOffset(next->getLocation()) + 1);
-    }
-    blanks_.push_back({begin, std::min(end, text_.size())});
-  }
-
-  std::string Apply() {
-    std::string result = text_;
-    for (const Blank& blank : blanks_) {
-      size_t at = blank.begin;
-      while (at < blank.end) {
-        const size_t line_begin = result.rfind('\n', at) + 1;  // 0 when there is none
-        size_t line_end = result.find('\n', at);
-        line_end = std::min(line_end == std::string::npos ? blank.end : line_end, blank.end);
-        if (!IsDirective(line_begin, line_end) || at != line_begin) {
-          std::fill(result.begin() + static_cast<std::ptrdiff_t>(at),
-                    result.begin() + static_cast<std::ptrdiff_t>(line_end), ' ');
-        }
-        at = line_end + 1;
-      }
-    }
-    std::sort(insertions_.begin(), insertions_.end(),
-              [](const Insertion& a, const Insertion& b) { return a.at > b.at; });
-    for (const Insertion& insertion : insertions_) {
-      result.insert(insertion.at, insertion.text);
-    }
-    return result;
-  }
-
-  // Directives inside a function outlive it, but for pragmas. A continued line is one directive.
-  bool IsDirective(size_t begin, size_t end) const {
-    while (begin >= 2 && text_[begin - 1] == '\n' && text_[begin - 2] == '\\') {
-      begin = text_.rfind('\n', begin - 2) + 1;
-    }
-    const size_t first = text_.find_first_not_of(" \t", begin);
-    if (first == std::string::npos || first >= end || text_[first] != '#') {
-      return false;
-    }
-    const size_t word = text_.find_first_not_of(" \t", first + 1);
-    return word == std::string::npos || text_.compare(word, 6, "pragma") != 0;
-  }
-
   clang::ASTContext& context_;
   clang::SourceManager& sources_;
-  const std::string& text_;
-  std::vector<Blank> blanks_;
-  std::vector<Insertion> insertions_;
+  TextEdits edits_;
 };
 
 }  // namespace

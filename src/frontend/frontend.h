@@ -8,6 +8,7 @@
 // may be a candidate's. Threads: calls are independent of each other.
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ namespace optiml {
 struct Refusal {
   std::string reason;  // with file and line
   int line = 0;
+  // The interpreter does not know how to go on with a launcher; nothing says that the launcher is
+  // wrong.
+  bool not_followed = false;
 };
 
 struct ParseOptions {
@@ -67,6 +71,16 @@ struct PlanLimits {
 };
 
 using PlanOutcome = std::variant<LaunchPlan, Refusal>;
+
+// How launchers are recorded that the interpreter cannot follow.
+struct RecorderOptions {
+  bool enabled = true;
+  std::filesystem::path cache_directory;         // programs by content hash; empty: none is kept
+  std::filesystem::path cuda_include_directory;  // CUDA's headers; empty: nothing is recorded
+  bool confined = true;  // false only after the user's explicit --unconfined
+  double time_limit_s = 10;
+  uint64_t memory_bytes = uint64_t{6} << 30;  // address space; 2 GiB of it are the recorder's
+};
 
 // Interprets the launcher on its arguments. Buffers of the plan start with one per buffer argument,
 // in order; those that the launcher allocates follow.

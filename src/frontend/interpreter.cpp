@@ -40,6 +40,14 @@ void Interpreter::Refuse(const std::string& what) const {
   throw Refused{std::move(refusal)};
 }
 
+void Interpreter::CannotFollow(const std::string& what) const {
+  Refusal refusal;
+  refusal.line = line_;
+  refusal.reason = fmt::format("{}:{}: {}", unit_.path, line_, what);
+  refusal.not_followed = true;
+  throw Refused{std::move(refusal)};
+}
+
 void Interpreter::Step() {
   if (++steps_ > limits_.steps) {
     Refuse(fmt::format("launcher did not end within {} steps", limits_.steps));
@@ -49,7 +57,7 @@ void Interpreter::Step() {
 Interpreter::Level::Level(Interpreter& interpreter) : interpreter_(interpreter) {
   interpreter_.Step();
   if (interpreter_.depth_ >= kMaxNesting) {
-    interpreter_.Refuse(fmt::format("launcher nests more than {} levels deep", kMaxNesting));
+    interpreter_.CannotFollow(fmt::format("launcher nests more than {} levels deep", kMaxNesting));
   }
   ++interpreter_.depth_;
 }
@@ -93,7 +101,7 @@ void Interpreter::InitialiseGlobals() {
 
 void Interpreter::CheckPassive(const ast::Type& type) const {
   if (type.is_active && !type.is_reference) {
-    Refuse(
+    CannotFollow(
         fmt::format("launcher uses an object of {}, whose destructor, copies or virtual functions "
                     "cannot be traced",
                     type.text));
@@ -291,7 +299,7 @@ Interpreter::Flow Interpreter::Execute(const ast::Stmt& stmt) {
     case ast::StmtKind::kAsm:
       Refuse("launcher uses inline assembly, which cannot be traced");
     case ast::StmtKind::kUnsupported:
-      Refuse(
+      CannotFollow(
           fmt::format("launcher uses {}, which cannot be traced: {}", stmt.name, Quote(stmt.text)));
   }
   return Flow::kNext;
@@ -363,8 +371,8 @@ void Interpreter::Declare(int id) {
   CheckPassive(*variable.type);
   const uint64_t size = StorageBytes(*variable.type);
   if (size == 0) {
-    Refuse(fmt::format("variable \"{}\" has type {}, which cannot be traced", variable.name,
-                       variable.type->text));
+    CannotFollow(fmt::format("variable \"{}\" has type {}, which cannot be traced", variable.name,
+                             variable.type->text));
   }
   HostValue value;
   const bool is_trivial_construction =
@@ -374,7 +382,7 @@ void Interpreter::Declare(int id) {
   const bool is_opaque = variable.type->kind == ast::TypeKind::kOther && is_trivial_construction;
   if (is_opaque || (variable.type->kind == ast::TypeKind::kOther && variable.init != nullptr &&
                     variable.init->kind == ast::ExprKind::kConstruct)) {
-    Refuse(fmt::format("launcher uses {}, which cannot be traced", variable.type->text));
+    CannotFollow(fmt::format("launcher uses {}, which cannot be traced", variable.type->text));
   }
   const bool has_value = variable.init != nullptr && !is_trivial_construction;
   if (has_value) {
@@ -417,8 +425,8 @@ uint64_t Interpreter::GlobalAddress(const ast::Variable& variable) {
   const uint64_t size = StorageBytes(*variable.type);
   if (size == 0 || (variable.type->kind == ast::TypeKind::kOther && variable.type->bits == 0 &&
                     variable.init != nullptr && variable.init->kind == ast::ExprKind::kConstruct)) {
-    Refuse(fmt::format("launcher uses {} \"{}\", which cannot be traced", variable.type->text,
-                       variable.name));
+    CannotFollow(fmt::format("launcher uses {} \"{}\", which cannot be traced", variable.type->text,
+                             variable.name));
   }
   const uint64_t address = Allocate(size);
   globals_[variable.id] = address;
@@ -444,7 +452,7 @@ uint64_t Interpreter::VariableAddress(const ast::Expr& expr) {
       // A constant may be used in a lambda that does not capture it.
       return Temporary(IntegerValue(*variable.constant, variable.type));
     }
-    Refuse(fmt::format("variable \"{}\" is used outside of its scope", variable.name));
+    CannotFollow(fmt::format("variable \"{}\" is used outside of its scope", variable.name));
   }
   return GlobalAddress(variable);
 }
@@ -475,7 +483,7 @@ HostValue Interpreter::CallUser(const ast::Function& function,
     Refuse(fmt::format("launcher calls the device function {}", function.name_expression));
   }
   if (frames_.size() >= kMaxCallDepth) {
-    Refuse(fmt::format("launcher calls functions more than {} levels deep", kMaxCallDepth));
+    CannotFollow(fmt::format("launcher calls functions more than {} levels deep", kMaxCallDepth));
   }
   Frame callee;
   if (closure != nullptr) {

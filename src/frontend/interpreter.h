@@ -93,6 +93,8 @@ class Interpreter {
   };
   void Step();
   [[noreturn]] void Refuse(const std::string& what) const;
+  // Refuses what may be right, but is beyond the interpreter.
+  [[noreturn]] void CannotFollow(const std::string& what) const;
 
   // interpreter_expressions.cpp
   HostValue Evaluate(const ast::Expr& expr);
@@ -161,7 +163,6 @@ class Interpreter {
   // interpreter_streams.cpp: streams, events, and what waits for them
   bool CallOrdering(const ast::Expr& expr, const std::string& name, HostValue& result);
   void Issue(uint64_t stream, std::vector<StreamAccess> accesses);
-  void IssueLaunch(uint64_t stream, const KernelLaunch& launch, const ast::Function& kernel);
   void CheckFinished();
 
   // interpreter_launch.cpp

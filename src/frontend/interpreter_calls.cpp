@@ -81,7 +81,8 @@ HostValue Interpreter::EvaluateCall(const ast::Expr& expr) {
         Load(VariableAddress(expr), unit_.variables[static_cast<size_t>(expr.variable)].type);
     const auto function = HostMemory::AsFunction(static_cast<uint64_t>(callee.integer));
     if (!function.has_value()) {
-      Refuse(fmt::format("launcher calls \"{}\", which is no function of the file", expr.name));
+      CannotFollow(
+          fmt::format("launcher calls \"{}\", which is no function of the file", expr.name));
     }
     return CallUser(unit_.functions[static_cast<size_t>(*function)], expr.operands, 0, 0, nullptr);
   }
@@ -105,8 +106,8 @@ HostValue Interpreter::CallLibrary(const ast::Expr& expr) {
   HostValue result = CallKnown(expr);
   for (size_t i = outer; i < watched_.size(); ++i) {
     if (!watched_[i].second) {
-      Refuse(fmt::format("launcher changes something in an argument of {}, which cannot be traced",
-                         expr.name));
+      CannotFollow(fmt::format(
+          "launcher changes something in an argument of {}, which cannot be traced", expr.name));
     }
   }
   watched_.resize(outer);
@@ -125,7 +126,8 @@ void Interpreter::Print(const ast::Expr& expr, const std::string& name) {
         operand->name.find("operator<<") != std::string::npos;
     if (is_stream && i == 0 && !is_chain &&
         !(operand->kind == ast::ExprKind::kVariable && Contains(kMessageStreams, operand->name))) {
-      Refuse("launcher writes to a stream that is none of the messages', which cannot be traced");
+      CannotFollow(
+          "launcher writes to a stream that is none of the messages', which cannot be traced");
     }
     const ast::Type& type = *expr.operands[i]->type;
     if (!is_stream && type.kind == ast::TypeKind::kPointer && type.element != nullptr &&
@@ -154,7 +156,7 @@ HostValue Interpreter::CallKnown(const ast::Expr& expr) {
   if (Contains(kNotRepeatable, name)) {
     Refuse(fmt::format("launcher calls {}, whose result differs between runs", expr.name));
   }
-  Refuse(fmt::format("launcher calls {}, which cannot be traced", expr.name));
+  CannotFollow(fmt::format("launcher calls {}, which cannot be traced", expr.name));
 }
 
 HostValue Interpreter::MinMax(const ast::Expr& expr, bool is_max) {
@@ -163,7 +165,7 @@ HostValue Interpreter::MinMax(const ast::Expr& expr, bool is_max) {
     operands = operands[0]->operands;  // std::max({a, b, c})
   }
   if (operands.empty()) {
-    Refuse(fmt::format("launcher calls {} without values", expr.name));
+    CannotFollow(fmt::format("launcher calls {} without values", expr.name));
   }
   HostValue best = Convert(Evaluate(*operands[0]), expr.type);
   for (size_t i = 1; i < operands.size(); ++i) {

@@ -35,7 +35,8 @@ uint64_t Interpreter::Temporary(const HostValue& value) {
 HostValue Interpreter::Convert(const HostValue& value, const ast::TypePtr& type) {
   std::optional<HostValue> converted = ConvertValue(value, type);
   if (!converted.has_value()) {
-    Refuse(fmt::format("a value of type {} cannot become {} here", value.type->text, type->text));
+    CannotFollow(
+        fmt::format("a value of type {} cannot become {} here", value.type->text, type->text));
   }
   return *std::move(converted);
 }
@@ -101,7 +102,8 @@ const ast::Field& Interpreter::FindField(const ast::Type& type, const std::strin
       return field;
     }
   }
-  Refuse(fmt::format("launcher uses member \"{}\" of {}, which cannot be traced", name, type.text));
+  CannotFollow(
+      fmt::format("launcher uses member \"{}\" of {}, which cannot be traced", name, type.text));
 }
 
 uint64_t Interpreter::Address(const ast::Expr& expr) {
@@ -176,12 +178,13 @@ HostValue Interpreter::Evaluate(const ast::Expr& expr) {
       return IntegerValue(static_cast<int64_t>(Address(expr)), expr.type);
     case ast::ExprKind::kFunction:
       if (expr.function < 0) {
-        Refuse(fmt::format("launcher uses the function {}, which cannot be traced", expr.name));
+        CannotFollow(
+            fmt::format("launcher uses the function {}, which cannot be traced", expr.name));
       }
       return IntegerValue(static_cast<int64_t>(HostMemory::FunctionAddress(expr.function)),
                           expr.type);
     case ast::ExprKind::kBuiltin:
-      Refuse(fmt::format("launcher uses {}", expr.name));
+      CannotFollow(fmt::format("launcher uses {}", expr.name));
     case ast::ExprKind::kVariable:
     case ast::ExprKind::kSubscript:
     case ast::ExprKind::kDereference:
@@ -226,8 +229,8 @@ HostValue Interpreter::Evaluate(const ast::Expr& expr) {
   if (expr.name == "CXXThrowExpr") {
     Refuse("launcher throws an exception");
   }
-  Refuse(fmt::format("launcher uses {}, which cannot be traced: {}", expr.name,
-                     expr.text.substr(0, 60)));
+  CannotFollow(fmt::format("launcher uses {}, which cannot be traced: {}", expr.name,
+                           expr.text.substr(0, 60)));
 }
 
 HostValue Interpreter::EvaluateMember(const ast::Expr& expr) {
@@ -260,7 +263,7 @@ HostValue Interpreter::EvaluateUnary(const ast::Expr& expr) {
     return result;
   }
   if (KindOf(*value.type) != ValueKind::kInteger) {
-    Refuse(fmt::format("launcher applies {} to {}", expr.op, value.type->text));
+    CannotFollow(fmt::format("launcher applies {} to {}", expr.op, value.type->text));
   }
   const uint64_t raw = static_cast<uint64_t>(value.integer);
   return Convert(
@@ -277,7 +280,7 @@ HostValue Interpreter::PointerArithmetic(const ast::Expr& expr, const std::strin
   const auto b = static_cast<uint64_t>(right.integer);
   if (op == "-" && left_is_pointer && IsPointer(*right.type)) {
     if (size == 0) {
-      Refuse("launcher subtracts pointers to a type without size");
+      CannotFollow("launcher subtracts pointers to a type without size");
     }
     return IntegerValue((left.integer - right.integer) / static_cast<int64_t>(size), expr.type);
   }
@@ -293,7 +296,7 @@ HostValue Interpreter::PointerArithmetic(const ast::Expr& expr, const std::strin
   plain_right.type = pointer.type;
   const auto result = ApplyBinary(op, plain_left, plain_right, expr.type);
   if (!result.has_value()) {
-    Refuse(fmt::format("launcher applies {} to pointers", op));
+    CannotFollow(fmt::format("launcher applies {} to pointers", op));
   }
   return *result;
 }
@@ -304,7 +307,7 @@ HostValue Interpreter::Binary(const ast::Expr& expr, const std::string& op, cons
     return PointerArithmetic(expr, op, left, right);
   }
   if (KindOf(*left.type) == ValueKind::kBytes || KindOf(*right.type) == ValueKind::kBytes) {
-    Refuse(fmt::format("launcher applies {} to {}", op, left.type->text));
+    CannotFollow(fmt::format("launcher applies {} to {}", op, left.type->text));
   }
   const auto result = ApplyBinary(op, left, right, type);
   if (!result.has_value()) {
@@ -410,7 +413,7 @@ HostValue Interpreter::Initialise(const ast::TypePtr& type,
     return value;
   }
   if (type->kind != ast::TypeKind::kArray && type->fields.size() < operands.size()) {
-    Refuse(fmt::format("launcher initialises {}, which cannot be traced", type->text));
+    CannotFollow(fmt::format("launcher initialises {}, which cannot be traced", type->text));
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     const ast::TypePtr& part =
@@ -421,7 +424,7 @@ HostValue Interpreter::Initialise(const ast::TypePtr& type,
         operands[i]->kind == ast::ExprKind::kStringLiteral ? Initialise(part, {operands[i]})
                                                            : Convert(Evaluate(*operands[i]), part));
     if (offset + bytes.size() > value.bytes.size()) {
-      Refuse(fmt::format("launcher initialises {} with too many values", type->text));
+      CannotFollow(fmt::format("launcher initialises {} with too many values", type->text));
     }
     std::copy(bytes.begin(), bytes.end(),
               value.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -436,7 +439,7 @@ HostValue Interpreter::EvaluateConstruct(const ast::Expr& expr) {
     empty.type = expr.type;
     empty.bytes.assign(StorageBytes(*expr.type), std::byte{0});
     if (KindOf(*expr.type) != ValueKind::kBytes) {
-      Refuse(fmt::format("launcher constructs {}, which cannot be traced", expr.type->text));
+      CannotFollow(fmt::format("launcher constructs {}, which cannot be traced", expr.type->text));
     }
     const uint64_t object = Temporary(empty);
     CallUser(unit_.functions[static_cast<size_t>(expr.function)], expr.operands, 0, object,
@@ -460,7 +463,7 @@ HostValue Interpreter::EvaluateConstruct(const ast::Expr& expr) {
   if (expr.type->kind == ast::TypeKind::kOther ||
       (KindOf(*expr.type) == ValueKind::kBytes && expr.type->fields.empty() &&
        expr.type->kind == ast::TypeKind::kStruct && expr.type->size_bytes > 1)) {
-    Refuse(fmt::format("launcher constructs {}, which cannot be traced", expr.type->text));
+    CannotFollow(fmt::format("launcher constructs {}, which cannot be traced", expr.type->text));
   }
   return Initialise(expr.type, expr.operands);
 }
@@ -491,7 +494,7 @@ HostValue Interpreter::EvaluateMethod(const ast::Expr& expr) {
   if (IsClosure(*object.type)) {
     const int64_t number = Evaluate(object).integer;
     if (expr.function < 0 || number < 0 || number >= static_cast<int64_t>(closures_.size())) {
-      Refuse("launcher calls a lambda that cannot be traced");
+      CannotFollow("launcher calls a lambda that cannot be traced");
     }
     const Closure closure = closures_[static_cast<size_t>(number)];
     return CallUser(unit_.functions[static_cast<size_t>(expr.function)], expr.operands, 1, 0,
@@ -507,7 +510,8 @@ HostValue Interpreter::EvaluateMethod(const ast::Expr& expr) {
     stream.type = VoidType();
     return stream;
   }
-  Refuse(fmt::format("launcher uses {}::{}, which cannot be traced", object.type->text, expr.name));
+  CannotFollow(
+      fmt::format("launcher uses {}::{}, which cannot be traced", object.type->text, expr.name));
 }
 
 }  // namespace optiml::frontend

@@ -9,18 +9,11 @@
 #include <type_traits>
 
 #include "frontend/interpreter.h"
+#include "frontend/launch_rules.h"
 
 namespace optiml::frontend {
 
 namespace {
-
-// Of every architecture since compute capability 3.0 (CUDA C++ Programming Guide, technical
-// specifications).
-constexpr uint64_t kMaxThreads = 1024;
-constexpr uint32_t kMaxBlockXY = 1024;
-constexpr uint32_t kMaxBlockZ = 64;
-constexpr uint32_t kMaxGridX = 2147483647;
-constexpr uint32_t kMaxGridYZ = 65535;
 
 constexpr int64_t kAttributeCooperative = 2;  // cudaLaunchAttributeID
 constexpr int64_t kAttributeCluster = 4;
@@ -31,16 +24,12 @@ constexpr size_t kTensorMapBytes = 128;
 constexpr uint64_t kTensorMapMark = 0x50414d524f534e54;
 constexpr uint64_t kMaxTensorRank = 5;
 
-std::string Text(const Dim3& dim) {
-  return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
-}
-
 }  // namespace
 
 Dim3 Interpreter::ReadDim3(const HostValue& value) const {
   uint32_t parts[3] = {1, 1, 1};
   if (value.bytes.size() < sizeof(parts)) {
-    Refuse("a launch shape is no dim3");
+    CannotFollow("a launch shape is no dim3");
   }
   std::memcpy(parts, value.bytes.data(), sizeof(parts));
   return {parts[0], parts[1], parts[2]};
@@ -51,7 +40,7 @@ KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
     return CheckedPointer(static_cast<uint64_t>(value.integer), "kernel argument");
   }
   if (value.type->kind == ast::TypeKind::kOther && value.type->bits == 0) {
-    Refuse(fmt::format("a kernel argument of type {} cannot be traced", value.type->text));
+    CannotFollow(fmt::format("a kernel argument of type {} cannot be traced", value.type->text));
   }
   std::vector<std::byte> bytes = EncodeValue(value);
   if (value.type->text.find(kTensorMapType) != std::string::npos &&
@@ -127,7 +116,7 @@ void Interpreter::EncodeTensorMap(const ast::Expr& expr) {
 int Interpreter::FunctionOperand(const ast::Expr& expr) {
   const auto function = HostMemory::AsFunction(static_cast<uint64_t>(Evaluate(expr).integer));
   if (!function.has_value() || !unit_.functions[static_cast<size_t>(*function)].is_kernel) {
-    Refuse("a kernel is expected here");
+    CannotFollow("a kernel is expected here");
   }
   return *function;
 }
@@ -136,28 +125,13 @@ void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) 
   if (++launches_ > limits_.launches) {
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
-  if (launch.grid.Count() == 0) {
-    Refuse(fmt::format("launch of {} with an empty grid {}", launch.kernel, Text(launch.grid)));
+  if (const std::string fault = LaunchShapeFault(launch); !fault.empty()) {
+    Refuse(fault);
   }
-  if (launch.block.Count() == 0 || launch.block.Count() > kMaxThreads ||
-      launch.block.x > kMaxBlockXY || launch.block.y > kMaxBlockXY || launch.block.z > kMaxBlockZ) {
-    Refuse(fmt::format("launch of {} with block {} (at most {} threads, 1024x1024x64)",
-                       launch.kernel, Text(launch.block), kMaxThreads));
-  }
-  if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
-    Refuse(fmt::format("launch of {} with grid {} (at most 2147483647x65535x65535)", launch.kernel,
-                       Text(launch.grid)));
-  }
-  const std::vector<int>& cluster = unit_.functions[static_cast<size_t>(function)].cluster_dims;
-  if (launch.cluster == Dim3{} && !cluster.empty()) {
-    uint32_t parts[3] = {1, 1, 1};
-    for (size_t i = 0; i < cluster.size() && i < 3; ++i) {
-      parts[i] = static_cast<uint32_t>(cluster[i]);
-    }
-    launch.cluster = {parts[0], parts[1], parts[2]};
-  }
+  const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+  ApplyClusterDims(kernel, launch);
   launch.line = line_;
-  IssueLaunch(stream, launch, unit_.functions[static_cast<size_t>(function)]);
+  Issue(stream, LaunchAccesses(unit_, kernel, launch));
   plan_.steps.emplace_back(std::move(launch));
 }
 
@@ -169,7 +143,8 @@ void Interpreter::Launch(const ast::Expr& expr) {
     function = HostMemory::AsFunction(static_cast<uint64_t>(callee.integer)).value_or(-1);
   }
   if (function < 0) {
-    Refuse(fmt::format("launcher launches \"{}\", which is no kernel of the file", expr.name));
+    CannotFollow(
+        fmt::format("launcher launches \"{}\", which is no kernel of the file", expr.name));
   }
   const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
   KernelLaunch launch;

@@ -1,5 +1,5 @@
 // The CUDA runtime as a launcher sees it: every call succeeds; memory, copies and attributes become
-// steps of the plan. Answers about the device are those of an H200 (device_facts below), whatever
+// steps of the plan. Answers about the device are those of an H200 (launch_rules.h), whatever
 // runs the plan, so that a plan is the same everywhere.
 
 #include <fmt/format.h>
@@ -9,52 +9,11 @@
 #include <string_view>
 
 #include "frontend/interpreter.h"
+#include "frontend/launch_rules.h"
 
 namespace optiml::frontend {
 
 namespace {
-
-// Numbers of cudaDeviceAttr (CUDA Runtime API 13.0) and their values on an H200 SXM, compute
-// capability 9.0 (CUDA C++ Programming Guide, technical specifications per compute capability; H200
-// data sheet: 132 multiprocessors, 141 GB, 50 MB L2, 6144-bit memory bus).
-struct DeviceFact {
-  int attribute;
-  std::string_view property;  // member of cudaDeviceProp; empty: none
-  int64_t value;
-};
-constexpr std::array<DeviceFact, 27> kDeviceFacts = {{
-    {1, "maxThreadsPerBlock", 1024},
-    {2, "", 1024},
-    {3, "", 1024},
-    {4, "", 64},
-    {5, "", 2147483647},
-    {6, "", 65535},
-    {7, "", 65535},
-    {8, "sharedMemPerBlock", 49152},
-    {9, "totalConstMem", 65536},
-    {10, "warpSize", 32},
-    {12, "regsPerBlock", 65536},
-    {13, "", 1980000},
-    {16, "multiProcessorCount", 132},
-    {31, "concurrentKernels", 1},
-    {36, "", 3201000},
-    {37, "memoryBusWidth", 6144},
-    {38, "l2CacheSize", 52428800},
-    {39, "maxThreadsPerMultiProcessor", 2048},
-    {75, "major", 9},
-    {76, "minor", 0},
-    {81, "sharedMemPerMultiprocessor", 233472},
-    {82, "regsPerMultiprocessor", 65536},
-    {95, "cooperativeLaunch", 1},
-    {97, "sharedMemPerBlockOptin", 232448},
-    {106, "maxBlocksPerMultiProcessor", 32},
-    {111, "reservedSharedMemPerBlock", 1024},
-    {120, "clusterLaunch", 1},
-}};
-constexpr int64_t kClockRate = 13;
-constexpr int64_t kMemoryClockRate = 36;
-constexpr int64_t kDeviceBytes = int64_t{141} * 1000 * 1000 * 1000;
-constexpr int64_t kReservedBytes = int64_t{1} << 30;  // of a process that has done nothing yet
 
 // Calls that change nothing in a plan: errors, preferences, hints. Those that wait for something
 // are in interpreter_streams.cpp.
@@ -79,22 +38,6 @@ constexpr std::array<std::string_view, 16> kNoEffect = {"cudaGetLastError",
 // everybody, and for later measurements (CUDA Runtime API 13.0, cudaLimit).
 constexpr int64_t kLastOwnLimit = 4;
 
-// cudaFuncAttribute (CUDA Runtime API 13.0).
-struct FunctionAttribute {
-  int64_t number;
-  std::string_view name;
-};
-constexpr std::array<FunctionAttribute, 8> kFunctionAttributes = {{
-    {8, "MaxDynamicSharedMemorySize"},
-    {9, "PreferredSharedMemoryCarveout"},
-    {10, "ClusterDimMustBeSet"},
-    {11, "RequiredClusterWidth"},
-    {12, "RequiredClusterHeight"},
-    {13, "RequiredClusterDepth"},
-    {14, "NonPortableClusterSizeAllowed"},
-    {15, "ClusterSchedulingPolicyPreference"},
-}};
-
 constexpr int64_t kHostToDevice = 1;
 constexpr int64_t kDeviceToHost = 2;
 constexpr int64_t kDeviceToDevice = 3;
@@ -112,8 +55,8 @@ std::string TargetName(const ast::Expr& expr) {
 void Interpreter::StoreThrough(const ast::Expr& pointer, int64_t value) {
   const auto address = static_cast<uint64_t>(Evaluate(pointer).integer);
   if (pointer.type->element == nullptr || KindOf(*pointer.type->element) != ValueKind::kInteger) {
-    Refuse(fmt::format("launcher passes {} where a pointer to an integer belongs",
-                       pointer.type->text));
+    CannotFollow(fmt::format("launcher passes {} where a pointer to an integer belongs",
+                             pointer.type->text));
   }
   Store(address, Convert(IntegerValue(value, pointer.type->element), pointer.type->element));
 }
@@ -123,13 +66,7 @@ void Interpreter::Malloc(const ast::Expr& target, uint64_t size) {
     Refuse(fmt::format("launcher allocates {} bytes, more than the {} allowed",
                        device_bytes_ + size, limits_.allocated_bytes));
   }
-  std::string name = TargetName(target);
-  const std::string stem = name;
-  for (int i = 2; std::any_of(plan_.buffers.begin(), plan_.buffers.end(),
-                              [&](const PlanBuffer& buffer) { return buffer.name == name; });
-       ++i) {
-    name = fmt::format("{}#{}", stem, i);
-  }
+  std::string name = FreeBufferName(plan_, TargetName(target));
   const auto slot = static_cast<uint64_t>(Evaluate(target).integer);
   const int index = static_cast<int>(plan_.buffers.size());
   plan_.buffers.push_back({std::move(name), -1, size, line_});
@@ -153,7 +90,7 @@ uint64_t Interpreter::SymbolAddress(const ast::Expr& expr) {
                                       ? &unit_.variables[static_cast<size_t>(named->variable)]
                                       : nullptr;
   if (variable == nullptr || variable->symbol.empty()) {
-    Refuse("a __device__ or __constant__ variable is expected here");
+    CannotFollow("a __device__ or __constant__ variable is expected here");
   }
   const auto same = [&](const PlanBuffer& buffer) { return buffer.symbol == variable->symbol; };
   const auto found = std::find_if(plan_.buffers.begin(), plan_.buffers.end(), same);
@@ -313,26 +250,21 @@ void Interpreter::SetAttribute(const ast::Expr& expr) {
   const int function = FunctionOperand(*expr.operands[0]);
   const int64_t number = EvaluateInteger(*expr.operands[1]);
   const int64_t value = EvaluateInteger(*expr.operands[2]);
-  const auto known =
-      std::find_if(kFunctionAttributes.begin(), kFunctionAttributes.end(),
-                   [&](const FunctionAttribute& candidate) { return candidate.number == number; });
-  if (known == kFunctionAttributes.end()) {
+  const std::string_view known = FunctionAttributeName(number);
+  if (known.empty()) {
     Refuse(fmt::format("cudaFuncSetAttribute with the unknown attribute {}", number));
   }
   AttributeStep step;
   step.kernel = unit_.functions[static_cast<size_t>(function)].name_expression;
-  step.attribute = std::string(known->name);
+  step.attribute = std::string(known);
   step.value = value;
   step.line = line_;
   plan_.steps.emplace_back(std::move(step));
 }
 
 int64_t Interpreter::DeviceAttribute(int64_t attribute) {
-  for (const DeviceFact& fact : kDeviceFacts) {
-    if (fact.attribute == attribute) {
-      const bool is_clock = attribute == kClockRate || attribute == kMemoryClockRate;
-      return is_clock && surroundings_ == Surroundings::kOther ? fact.value / 2 : fact.value;
-    }
+  if (const auto value = DeviceAttributeValue(attribute, surroundings_)) {
+    return *value;
   }
   Refuse(fmt::format("launcher asks for device attribute {}, which is not known here", attribute));
 }
@@ -341,7 +273,7 @@ void Interpreter::FillDeviceProperties(const ast::Expr& target) {
   const auto address = static_cast<uint64_t>(Evaluate(target).integer);
   const ast::TypePtr type = target.type->element;
   if (type == nullptr || type->fields.empty()) {
-    Refuse("launcher asks for device properties into an unknown type");
+    CannotFollow("launcher asks for device properties into an unknown type");
   }
   // Members that are not listed stay unset: to read one is refused.
   for (const ast::Field& field : type->fields) {
@@ -373,14 +305,8 @@ int64_t Interpreter::OccupancyBlocks(int function, int64_t threads, uint64_t dyn
   if (threads <= 0 || threads > DeviceAttribute(1)) {
     return 0;
   }
-  uint64_t shared = dynamic_shared_bytes + static_cast<uint64_t>(DeviceAttribute(111));
-  for (const ast::Variable& variable : unit_.variables) {
-    const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
-    if (variable.storage == ast::Storage::kShared && variable.line >= kernel.line &&
-        variable.line <= kernel.end_line) {
-      shared += variable.type->size_bytes;
-    }
-  }
+  const uint64_t shared = dynamic_shared_bytes + static_cast<uint64_t>(DeviceAttribute(111)) +
+                          StaticSharedBytes(unit_, unit_.functions[static_cast<size_t>(function)]);
   const int64_t warps = (threads + 31) / 32;
   const int64_t by_threads = DeviceAttribute(39) / (warps * 32);
   const int64_t by_shared = DeviceAttribute(81) / static_cast<int64_t>(shared);
@@ -509,13 +435,12 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if (name == "cudaMemGetInfo") {
-    const int64_t in_use = (surroundings_ == Surroundings::kOther ? 3 : 1) * kReservedBytes;
-    StoreThrough(operand(0), kDeviceBytes - in_use);
+    StoreThrough(operand(0), FreeDeviceBytes(surroundings_));
     StoreThrough(operand(1), kDeviceBytes);
     return true;
   }
   if (name == "cudaDriverGetVersion" || name == "cudaRuntimeGetVersion") {
-    StoreThrough(operand(0), surroundings_ == Surroundings::kOther ? 12080 : 13000);
+    StoreThrough(operand(0), DriverVersion(surroundings_));
     return true;
   }
   if (name.starts_with("cudaOccupancyMaxActiveBlocksPerMultiprocessor") && count >= 4) {

@@ -1,9 +1,8 @@
 // Streams and events as a launcher sees them, and the order of its work that follows
 // (stream_order.h).
 
-#include <fmt/format.h>
-
 #include "frontend/interpreter.h"
+#include "frontend/launch_rules.h"
 
 namespace optiml::frontend {
 
@@ -17,46 +16,14 @@ constexpr int64_t kNotReady = 600;   // cudaErrorNotReady
 
 void Interpreter::Issue(uint64_t stream, std::vector<StreamAccess> accesses) {
   if (const auto conflict = order_.Issue(stream, std::move(accesses), line_)) {
-    Refuse(fmt::format(
-        "nothing orders this work on buffer \"{}\" after that of line {}, which is "
-        "on another stream",
-        plan_.buffers[static_cast<size_t>(conflict->buffer)].name, conflict->other_line));
+    Refuse(ConflictText(plan_, *conflict));
   }
-}
-
-void Interpreter::IssueLaunch(uint64_t stream, const KernelLaunch& launch,
-                              const ast::Function& kernel) {
-  std::vector<StreamAccess> accesses;
-  for (size_t i = 0; i < launch.arguments.size(); ++i) {
-    if (i >= kernel.parameters.size()) {
-      continue;
-    }
-    const auto writes = [](const ast::Type& type) {
-      return type.element == nullptr || !type.element->is_const;
-    };
-    const ast::Type& type = *unit_.variables[static_cast<size_t>(kernel.parameters[i])].type;
-    if (const auto* pointer = std::get_if<DevicePointer>(&launch.arguments[i])) {
-      accesses.push_back({*pointer, 0, writes(type)});
-    } else if (const auto* with = std::get_if<StructArgument>(&launch.arguments[i])) {
-      for (const auto& [position, field] : PointerFields(type)) {
-        for (const StructArgument::Pointer& held : with->pointers) {
-          if (held.position == position) {
-            accesses.push_back({held.value, 0, writes(*field)});
-          }
-        }
-      }
-    }
-  }
-  Issue(stream, std::move(accesses));
 }
 
 void Interpreter::CheckFinished() {
   if (const auto line = order_.Unfinished()) {
     line_ = *line;
-    Refuse(
-        "launcher does not wait for this work, which is on a stream of its own: it may end after "
-        "the launcher's (synchronise with the stream, or let the default stream wait for an "
-        "event)");
+    Refuse(kUnfinishedText);
   }
 }
 

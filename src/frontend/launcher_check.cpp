@@ -1,6 +1,8 @@
 // CheckLauncher: a plan is made from one call of a launcher that starts anew. It stands for every
 // later call only if calls do not depend on each other, nor on where the launcher runs.
 
+#include "frontend/launcher_check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -152,9 +154,13 @@ class PlanMatcher {
   std::map<int, int> back_;
 };
 
-std::optional<Refusal> Judge(const ast::SourceUnit& unit, const ast::Function& launcher,
-                             const LaunchPlan& fresh, const LaunchPlan& later,
-                             std::string_view when) {
+}  // namespace
+
+namespace frontend {
+
+std::optional<Refusal> CompareWork(const ast::SourceUnit& unit, const ast::Function& launcher,
+                                   const LaunchPlan& fresh, const LaunchPlan& later,
+                                   std::string_view when) {
   const auto difference = PlanMatcher(fresh, later).Compare();
   if (!difference) {
     return std::nullopt;
@@ -165,7 +171,9 @@ std::optional<Refusal> Judge(const ast::SourceUnit& unit, const ast::Function& l
                  line};
 }
 
-}  // namespace
+}  // namespace frontend
+
+using frontend::CompareWork;
 
 std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::string& entry,
                                      const std::vector<LauncherCall>& calls,
@@ -180,12 +188,12 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
     for (const LauncherCall& call : calls) {
       const LaunchPlan after_others = process.Run(launcher, *call.arguments);
       if (auto refusal =
-              Judge(unit, launcher, *call.plan, after_others, "after calls with other arguments")) {
+              CompareWork(unit, launcher, *call.plan, after_others, frontend::kAfterOthers)) {
         return refusal;
       }
       const auto before = process.Remember();
       const LaunchPlan again = process.Run(launcher, *call.arguments);
-      if (auto refusal = Judge(unit, launcher, *call.plan, again, "when it is called again")) {
+      if (auto refusal = CompareWork(unit, launcher, *call.plan, again, frontend::kCalledAgain)) {
         return refusal;
       }
       if (const std::string name = process.Changed(before); !name.empty()) {
@@ -196,22 +204,22 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
       }
     }
   } catch (const frontend::Refused& refused) {
-    return Refusal{refused.refusal.reason + " (when it is called again)", refused.refusal.line};
+    return Refusal{refused.refusal.reason + " (when it is called again)", refused.refusal.line,
+                   refused.refusal.not_followed};
   }
   try {
     for (const LauncherCall& call : calls) {
       const LaunchPlan elsewhere =
           frontend::Interpreter(unit, limits, frontend::Surroundings::kOther)
               .Run(launcher, *call.arguments);
-      if (auto refusal = Judge(unit, launcher, *call.plan, elsewhere,
-                               "where addresses, free memory or versions are others")) {
+      if (auto refusal = CompareWork(unit, launcher, *call.plan, elsewhere, frontend::kElsewhere)) {
         return refusal;
       }
     }
   } catch (const frontend::Refused& refused) {
     return Refusal{
         refused.refusal.reason + " (where addresses, free memory or versions are others)",
-        refused.refusal.line};
+        refused.refusal.line, refused.refusal.not_followed};
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "core/own_launcher.h"
+#include "frontend/launcher_planner.h"
 
 namespace optiml {
 namespace {
@@ -197,12 +198,13 @@ std::variant<Launching, Rejection> ChooseLaunching(const KernelTask& task,
 
 Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     const KernelTask& task, const ast::SourceUnit& unit, const std::string& task_entry,
-    bool same_names, const std::vector<PlanRequest>& requests) {
+    bool same_names, const std::vector<PlanRequest>& requests, const RecorderOptions& recorder) {
   auto chosen = ChooseLaunching(task, unit, task_entry, same_names);
   if (auto* rejection = std::get_if<Rejection>(&chosen)) {
     return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(*rejection));
   }
   const auto& [by_task, entry] = std::get<Launching>(chosen);
+  LauncherPlanner planner(unit, entry, recorder);
   std::vector<LaunchPlan> plans;
   std::vector<std::vector<LauncherArgument>> bound;
   for (const PlanRequest& request : requests) {
@@ -212,7 +214,7 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     if (by_task) {
       OPTIML_ASSIGN(outcome, PlanFromTask(task, unit, arguments, request.sizes));
     } else {
-      outcome = MakeLaunchPlan(unit, entry, arguments);
+      OPTIML_ASSIGN(outcome, planner.Plan(arguments));
     }
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
       return Rejected(Stage::kPlan,
@@ -229,7 +231,8 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     for (size_t i = 0; i < plans.size(); ++i) {
       calls.push_back({&bound[i], &plans[i]});
     }
-    if (const auto refusal = CheckLauncher(unit, entry, calls)) {
+    OPTIML_ASSIGN(const auto refusal, planner.Check(calls));
+    if (refusal) {
       return Rejected(Stage::kPlan, refusal->reason);
     }
   }
@@ -272,7 +275,7 @@ std::vector<LauncherFact> FactsOf(const std::vector<LauncherParameter>& paramete
 Result<std::variant<PreparedSource, Rejection>> PrepareSource(
     const KernelTask& task, const KernelSource& source, bool same_names,
     const std::vector<PlanRequest>& requests, Builder& builder, const std::string& architecture,
-    Evaluation& evaluation) {
+    Evaluation& evaluation, const RecorderOptions& recorder) {
   using Outcome = std::variant<PreparedSource, Rejection>;
   StageTimer timer(evaluation);
   evaluation.source_hash = source.hash();
@@ -287,7 +290,12 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   }
   const auto& unit = std::get<ast::SourceUnit>(parsed);
 
-  OPTIML_ASSIGN(auto planned, MakePlans(task, unit, source.entry(), same_names, requests));
+  RecorderOptions recording = recorder;
+  if (recording.cuda_include_directory.empty()) {
+    recording.cuda_include_directory = options.cuda_include_directory;
+  }
+  OPTIML_ASSIGN(auto planned,
+                MakePlans(task, unit, source.entry(), same_names, requests, recording));
   timer.Mark(Stage::kPlan);
   if (auto* rejection = std::get_if<Rejection>(&planned)) {
     return Outcome(std::move(*rejection));

@@ -33,11 +33,12 @@ struct PreparedSource {
 // A source that cannot be parsed, planned or built is a Rejection with its stage. Stage times,
 // resources and the hashes of PTX and plans are added to `evaluation`. `same_names`: whether the
 // launcher's parameters must have the names of the task's arguments (the task's own kernel); a
-// candidate may rename them.
+// candidate may rename them. `recorder`: how launchers are recorded that cannot be interpreted;
+// CUDA's headers are those of the builder's toolchain unless it names others.
 Result<std::variant<PreparedSource, Rejection>> PrepareSource(
     const KernelTask& task, const KernelSource& source, bool same_names,
     const std::vector<PlanRequest>& requests, Builder& builder, const std::string& architecture,
-    Evaluation& evaluation);
+    Evaluation& evaluation, const RecorderOptions& recorder = {});
 
 // What the front end says of the launcher's parameters, as task/ compares it.
 std::vector<LauncherFact> FactsOf(const std::vector<LauncherParameter>& parameters);

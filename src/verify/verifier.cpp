@@ -84,8 +84,9 @@ Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const K
                                                                          Evaluation& evaluation) {
   using Outcome = std::variant<PreparedCandidate, Rejection>;
   const bool is_original = source.hash() == task_.source.hash();
-  OPTIML_ASSIGN(auto prepared, PrepareSource(task_, source, is_original, library_.plan_requests(),
-                                             builder_, device_.Info().architecture, evaluation));
+  OPTIML_ASSIGN(auto prepared,
+                PrepareSource(task_, source, is_original, library_.plan_requests(), builder_,
+                              device_.Info().architecture, evaluation, options_.recorder));
   if (auto* rejection = std::get_if<Rejection>(&prepared)) {
     evaluation.outcome = *rejection;
     return Outcome(std::move(*rejection));
@@ -105,8 +106,9 @@ Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const K
 Result<const PreparedSource*> TaskVerifier::Original() {
   if (!original_) {
     Evaluation evaluation;
-    OPTIML_ASSIGN(auto prepared, PrepareSource(task_, task_.source, true, library_.plan_requests(),
-                                               builder_, device_.Info().architecture, evaluation));
+    OPTIML_ASSIGN(auto prepared,
+                  PrepareSource(task_, task_.source, true, library_.plan_requests(), builder_,
+                                device_.Info().architecture, evaluation, options_.recorder));
     if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("the task's own kernel is refused at {}: {}",

@@ -50,6 +50,7 @@ struct VerifierOptions {
                                        FillKind::kAllNegative, FillKind::kHeavyTailed,
                                        FillKind::kMixedScale,  FillKind::kSmallInts};
   uint64_t step_limit_per_case = uint64_t{4'000'000'000};
+  RecorderOptions recorder;  // of launchers that cannot be interpreted
 };
 
 class Verifier {

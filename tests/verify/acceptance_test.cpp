@@ -72,6 +72,8 @@ class Workshop {
       bench->reference = *std::move(reference);
       VerifierOptions verifier_options;
       verifier_options.step_limit_per_case = 100'000'000;
+      verifier_options.recorder.cache_directory = cache_.path();
+      verifier_options.recorder.time_limit_s = 3;
       auto verifier =
           MakeVerifier(bench->task, *builder_, *device_, bench->reference.get(), verifier_options);
       EXPECT_TRUE(verifier) << verifier.error().message();
@@ -102,12 +104,17 @@ std::string Header(const std::string& text, const std::string& key) {
   return text.substr(at + mark.size(), text.find('\n', at) - at - mark.size());
 }
 
-std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evaluation) {
+// `recorded`: whether a plan was made by the recorder.
+std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evaluation,
+                    bool& recorded) {
   const auto prepared = bench.verifier->Prepare(source, evaluation);
   if (!prepared) {
     return "error: " + prepared.error().message();
   }
   if (const auto* candidate = std::get_if<PreparedCandidate>(&*prepared)) {
+    recorded = std::any_of(
+        candidate->case_plans.begin(), candidate->case_plans.end(),
+        [](const LaunchPlan& plan) { return plan.maker == PlanMaker::kRecorder; });
     const auto verified = bench.verifier->Verify(*candidate, evaluation);
     if (!verified) {
       return "error: " + verified.error().message();
@@ -144,11 +151,12 @@ class CaseTest : public testing::TestWithParam<std::string> {
   std::string Judge(Evaluation& evaluation) {
     Bench& bench = Workshop::Get().For(task_);
     return Verdict(bench, KernelSource(text_, bench.task.source.entry(), "candidate.cu"),
-                   evaluation);
+                   evaluation, recorded_);
   }
 
   std::string text_;
   std::string task_;
+  bool recorded_ = false;
 };
 
 class CheatTest : public CaseTest {};
@@ -176,6 +184,7 @@ class HonestTest : public CaseTest {};
 TEST_P(HonestTest, IsAccepted) {
   Evaluation evaluation;
   EXPECT_EQ(Judge(evaluation), "accepted");
+  EXPECT_EQ(recorded_, Header(text_, "launcher") == "recorded");
   ASSERT_TRUE(evaluation.verify);
   EXPECT_LE(evaluation.verify->max_budget_ratio, 1);
 }
@@ -251,7 +260,8 @@ TEST_P(TaskTest, PassesItsOwnBattery) {
     std::printf("left out: %s\n", dropped.c_str());
   }
   Evaluation evaluation;
-  EXPECT_EQ(Verdict(bench, bench.task.source, evaluation), "accepted");
+  bool recorded = false;
+  EXPECT_EQ(Verdict(bench, bench.task.source, evaluation, recorded), "accepted");
   double seconds = 0;
   for (const StageTime& time : evaluation.stage_times) {
     seconds += Seconds(time.time).count();

@@ -1,0 +1,502 @@
+#include "frontend/recorded_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "frontend/host_value.h"
+#include "frontend/launch_rules.h"
+#include "frontend/recorder/protocol.h"
+#include "frontend/stream_order.h"
+
+namespace optiml::frontend {
+
+namespace {
+
+// Addresses this near to null mean null plus an offset: no program has memory there.
+constexpr int64_t kNearNull = int64_t{1} << 16;
+
+// Why reading ends before the trace does. It does not leave this file.
+struct Stop {
+  std::string what;
+  int line = 0;
+};
+
+// Which bytes of a value of the type mean something: those between the members of a struct are
+// whatever was there before.
+void MarkMembers(const ast::Type& type, uint64_t at, std::vector<bool>& marks) {
+  if (type.kind == ast::TypeKind::kStruct && !type.fields.empty()) {
+    for (const ast::Field& field : type.fields) {
+      MarkMembers(*field.type, at + field.offset_bytes, marks);
+    }
+    return;
+  }
+  if (type.kind == ast::TypeKind::kArray && type.count > 0 && type.element != nullptr) {
+    for (int64_t i = 0; i < type.count && at < marks.size(); ++i) {
+      MarkMembers(*type.element, at, marks);
+      at += std::max<uint64_t>(type.element->size_bytes, 1);
+    }
+    return;
+  }
+  for (uint64_t i = at; i < at + type.size_bytes && i < marks.size(); ++i) {
+    marks[i] = true;
+  }
+}
+
+class TraceReader {
+ public:
+  TraceReader(const ast::SourceUnit& unit, const RecordedNames& names,
+              const std::vector<RecordedCall>& calls, Surroundings surroundings,
+              const PlanLimits& limits, const std::string& trace)
+      : unit_(unit),
+        names_(names),
+        calls_(calls),
+        is_other_(surroundings == Surroundings::kOther),
+        limits_(limits),
+        trace_(trace) {}
+
+  std::vector<RecordedPlan> Read();
+
+ private:
+  struct Buffer {
+    uint64_t address = 0;
+    int plan_buffer = -1;  // -1: an argument that is no buffer
+    bool is_alive = true;
+  };
+
+  uint64_t Word();
+  std::string Bytes();
+  int SmallLine();
+  [[noreturn]] void Refuse(const std::string& what) const { throw Stop{what, line_}; }
+  [[noreturn]] void Garbled() const { throw Stop{"the recorder's trace is garbled", line_}; }
+
+  void ReadEvent(uint64_t kind);
+  void BeginCall();
+  void EndCall();
+  void AddBuffer(uint64_t address, PlanBuffer buffer);
+  void ReadMalloc();
+  void ReadFree();
+  void ReadLaunch();
+  void ReadMemset();
+  void ReadCopy();
+  void ReadUpload();
+  void ReadAttribute();
+  void ReadSymbol();
+  void ReadOrder(uint64_t kind);
+
+  KernelArgument Argument(const ast::Type& type, const std::string& bytes);
+  DevicePointer Pointer(uint64_t address, const char* what) const;
+  DevicePointer RangeOf(uint64_t address, uint64_t size, const char* what) const;
+  const ast::Function& Kernel(uint64_t number) const;
+  void Issue(uint64_t stream, std::vector<StreamAccess> accesses);
+
+  const ast::SourceUnit& unit_;
+  const RecordedNames& names_;
+  const std::vector<RecordedCall>& calls_;
+  bool is_other_;
+  PlanLimits limits_;
+  const std::string& trace_;
+  size_t at_ = 0;
+  int line_ = 0;
+  bool in_call_ = false;
+  std::vector<Buffer> buffers_;  // in the order of their addresses' numbers
+  LaunchPlan plan_;
+  StreamOrder order_;
+  uint64_t device_bytes_ = 0;
+  int allocations_ = 0;
+  int64_t launches_ = 0;
+  std::vector<RecordedPlan> made_;
+};
+
+uint64_t TraceReader::Word() {
+  uint64_t word = 0;
+  if (trace_.size() - at_ < sizeof(word)) {
+    Garbled();
+  }
+  std::memcpy(&word, trace_.data() + at_, sizeof(word));
+  at_ += sizeof(word);
+  return word;
+}
+
+std::string TraceReader::Bytes() {
+  const uint64_t size = Word();
+  if (size > trace_.size() - at_) {
+    Garbled();
+  }
+  const uint64_t padded = size + (8 - size % 8) % 8;
+  if (padded > trace_.size() - at_) {
+    Garbled();
+  }
+  std::string bytes = trace_.substr(at_, size);
+  at_ += padded;
+  return bytes;
+}
+
+int TraceReader::SmallLine() {
+  const uint64_t line = Word();
+  return line <= INT32_MAX ? static_cast<int>(line) : 0;
+}
+
+std::vector<RecordedPlan> TraceReader::Read() {
+  // The arguments are the first buffers, with numbers of their own.
+  const std::vector<LauncherArgument>& first = *calls_.front().arguments;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const uint64_t address = recording::BufferAddress(i, is_other_);
+    if (first[i].is_buffer) {
+      AddBuffer(address, {first[i].name, static_cast<int>(i), first[i].size_bytes, 0});
+    } else {
+      buffers_.push_back({address, -1, true});
+    }
+  }
+  while (at_ < trace_.size()) {
+    const uint64_t kind = Word();
+    line_ = SmallLine();
+    ReadEvent(kind);
+  }
+  if (in_call_ || made_.size() != calls_.size()) {
+    line_ = 0;
+    Refuse("launcher ends its process");
+  }
+  return std::move(made_);
+}
+
+void TraceReader::ReadEvent(uint64_t kind) {
+  switch (kind) {
+    case recording::kBegin:
+      return BeginCall();
+    case recording::kEnd:
+      return EndCall();
+    case recording::kMalloc:
+      return ReadMalloc();
+    case recording::kFree:
+      return ReadFree();
+    case recording::kLaunch:
+      return ReadLaunch();
+    case recording::kMemset:
+      return ReadMemset();
+    case recording::kCopy:
+      return ReadCopy();
+    case recording::kUpload:
+      return ReadUpload();
+    case recording::kAttribute:
+      return ReadAttribute();
+    case recording::kSymbol:
+      return ReadSymbol();
+    case recording::kFault: {
+      std::string text = Bytes();
+      std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+      constexpr size_t kMaxText = 300;
+      Refuse(text.substr(0, kMaxText));
+    }
+    default:
+      return ReadOrder(kind);
+  }
+}
+
+void TraceReader::BeginCall() {
+  if (in_call_ || made_.size() >= calls_.size()) {
+    Garbled();
+  }
+  in_call_ = true;
+  order_.Restart();
+  launches_ = 0;
+  device_bytes_ = 0;
+  const std::vector<LauncherArgument>& arguments = *calls_[made_.size()].arguments;
+  for (PlanBuffer& buffer : plan_.buffers) {
+    if (buffer.argument >= 0 && static_cast<size_t>(buffer.argument) < arguments.size()) {
+      buffer.size_bytes = arguments[static_cast<size_t>(buffer.argument)].size_bytes;
+    }
+  }
+}
+
+void TraceReader::EndCall() {
+  const uint64_t changed = Word();
+  if (!in_call_ || changed > 1) {
+    Garbled();
+  }
+  if (const auto line = order_.Unfinished()) {
+    line_ = *line;
+    Refuse(kUnfinishedText);
+  }
+  in_call_ = false;
+  plan_.maker = PlanMaker::kRecorder;
+  made_.push_back({plan_, changed == 1});
+  plan_.steps.clear();
+}
+
+void TraceReader::AddBuffer(uint64_t address, PlanBuffer buffer) {
+  if (address != recording::BufferAddress(buffers_.size(), is_other_)) {
+    Garbled();
+  }
+  buffers_.push_back({address, static_cast<int>(plan_.buffers.size()), true});
+  plan_.buffers.push_back(std::move(buffer));
+}
+
+void TraceReader::ReadMalloc() {
+  const uint64_t address = Word();
+  const uint64_t size = Word();
+  if (size > limits_.allocated_bytes || device_bytes_ + size > limits_.allocated_bytes) {
+    Refuse(fmt::format("launcher allocates {} bytes, more than the {} allowed",
+                       size > limits_.allocated_bytes ? size : device_bytes_ + size,
+                       limits_.allocated_bytes));
+  }
+  device_bytes_ += size;
+  // As the interpreter names what it has no variable's name for.
+  const auto is_argument = [&](const std::string& name) {
+    return std::any_of(plan_.buffers.begin(), plan_.buffers.end(), [&](const PlanBuffer& buffer) {
+      return buffer.argument >= 0 && buffer.name == name;
+    });
+  };
+  std::string name;
+  do {
+    ++allocations_;
+    name = allocations_ == 1 ? "scratch" : fmt::format("scratch#{}", allocations_);
+  } while (is_argument(name));
+  AddBuffer(address, {std::move(name), -1, size, line_});
+}
+
+void TraceReader::ReadFree() {
+  const DevicePointer pointer = Pointer(Word(), "cudaFree");
+  if (pointer.buffer < 0 || pointer.offset_bytes != 0 ||
+      !plan_.buffers[static_cast<size_t>(pointer.buffer)].symbol.empty()) {
+    Refuse("cudaFree of a pointer that cudaMalloc did not return");
+  }
+  const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
+  if (buffer.argument >= 0) {
+    Refuse(fmt::format("launcher frees its argument \"{}\"", buffer.name));
+  }
+  for (Buffer& known : buffers_) {
+    if (known.plan_buffer == pointer.buffer) {
+      known.is_alive = false;
+    }
+  }
+  device_bytes_ -= std::min(device_bytes_, buffer.size_bytes);
+}
+
+DevicePointer TraceReader::Pointer(uint64_t address, const char* what) const {
+  // Null, and small numbers that were added to it or taken from it.
+  const auto number = static_cast<int64_t>(address);
+  if (number > -kNearNull && number < kNearNull) {
+    return {-1, number};
+  }
+  for (const Buffer& buffer : buffers_) {
+    const auto offset = static_cast<int64_t>(address - buffer.address);
+    const uint64_t size = buffer.plan_buffer < 0
+                              ? 0
+                              : plan_.buffers[static_cast<size_t>(buffer.plan_buffer)].size_bytes;
+    const auto reach = static_cast<int64_t>(recording::kBufferReach);
+    if (buffer.plan_buffer < 0 || offset < -reach || offset > reach + static_cast<int64_t>(size)) {
+      continue;
+    }
+    if (!buffer.is_alive) {
+      Refuse(fmt::format("{}: buffer \"{}\" was freed", what,
+                         plan_.buffers[static_cast<size_t>(buffer.plan_buffer)].name));
+    }
+    return {buffer.plan_buffer, offset};
+  }
+  Refuse(fmt::format("{}: the pointer is to host memory or points nowhere", what));
+}
+
+DevicePointer TraceReader::RangeOf(uint64_t address, uint64_t size, const char* what) const {
+  const DevicePointer pointer = Pointer(address, what);
+  if (pointer.buffer < 0) {
+    Refuse(fmt::format("{}: the device pointer is null", what));
+  }
+  const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
+  if (pointer.offset_bytes < 0 || static_cast<uint64_t>(pointer.offset_bytes) > buffer.size_bytes ||
+      size > buffer.size_bytes - static_cast<uint64_t>(pointer.offset_bytes)) {
+    Refuse(fmt::format("{}: {} bytes at offset {} leave buffer \"{}\" ({} bytes)", what, size,
+                       pointer.offset_bytes, buffer.name, buffer.size_bytes));
+  }
+  return pointer;
+}
+
+const ast::Function& TraceReader::Kernel(uint64_t number) const {
+  if (number >= names_.kernels.size()) {
+    Garbled();
+  }
+  return unit_.functions[static_cast<size_t>(names_.kernels[number])];
+}
+
+void TraceReader::Issue(uint64_t stream, std::vector<StreamAccess> accesses) {
+  if (const auto conflict = order_.Issue(stream, std::move(accesses), line_)) {
+    Refuse(ConflictText(plan_, *conflict));
+  }
+}
+
+KernelArgument TraceReader::Argument(const ast::Type& type, const std::string& bytes) {
+  if (type.size_bytes != 0 && type.size_bytes != bytes.size()) {
+    Refuse(
+        fmt::format("a kernel argument of type {} has {} bytes for this machine, and {} for the "
+                    "device",
+                    type.text, bytes.size(), type.size_bytes));
+  }
+  const auto word = [&](uint64_t position) {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + position, sizeof(value));
+    return value;
+  };
+  if (type.kind == ast::TypeKind::kPointer) {
+    if (bytes.size() != sizeof(uint64_t)) {
+      Garbled();
+    }
+    return Pointer(word(0), "kernel argument");
+  }
+  std::vector<std::byte> plain(bytes.size());
+  std::memcpy(plain.data(), bytes.data(), bytes.size());
+  if (type.kind == ast::TypeKind::kStruct && !type.fields.empty()) {
+    std::vector<bool> marks(bytes.size());
+    MarkMembers(type, 0, marks);
+    for (size_t i = 0; i < plain.size(); ++i) {
+      plain[i] = marks[i] ? plain[i] : std::byte{0};
+    }
+  }
+  StructArgument with;
+  for (const auto& [position, field] : PointerFields(type)) {
+    if (position + sizeof(uint64_t) > bytes.size()) {
+      Garbled();
+    }
+    if (const uint64_t address = word(position); address != 0) {
+      with.pointers.push_back({position, Pointer(address, "kernel argument")});
+      std::memset(plain.data() + position, 0, sizeof(uint64_t));
+    }
+  }
+  if (with.pointers.empty()) {
+    return plain;
+  }
+  with.bytes = std::move(plain);
+  return with;
+}
+
+void TraceReader::ReadLaunch() {
+  if (++launches_ > limits_.launches) {
+    Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
+  }
+  const ast::Function& kernel = Kernel(Word());
+  KernelLaunch launch;
+  launch.kernel = kernel.name_expression;
+  launch.line = line_;
+  for (Dim3* dim : {&launch.grid, &launch.block, &launch.cluster}) {
+    for (uint32_t* part : {&dim->x, &dim->y, &dim->z}) {
+      const uint64_t value = Word();
+      if (value > UINT32_MAX) {
+        Garbled();
+      }
+      *part = static_cast<uint32_t>(value);
+    }
+  }
+  launch.dynamic_shared_bytes = Word();
+  launch.cooperative = Word() != 0;
+  const uint64_t stream = Word();
+  if (Word() != kernel.parameters.size()) {
+    Garbled();
+  }
+  for (const int parameter : kernel.parameters) {
+    const ast::Type& type = *unit_.variables[static_cast<size_t>(parameter)].type;
+    launch.arguments.push_back(Argument(type, Bytes()));
+  }
+  if (const std::string fault = LaunchShapeFault(launch); !fault.empty()) {
+    Refuse(fault);
+  }
+  ApplyClusterDims(kernel, launch);
+  Issue(stream, LaunchAccesses(unit_, kernel, launch));
+  plan_.steps.emplace_back(std::move(launch));
+}
+
+void TraceReader::ReadMemset() {
+  const uint64_t address = Word();
+  const uint64_t value = Word();
+  const uint64_t size = Word();
+  const uint64_t stream = Word();
+  const DevicePointer to = RangeOf(address, size, "memset");
+  Issue(stream, {{to, size, true}});
+  plan_.steps.emplace_back(MemsetStep{to, static_cast<uint8_t>(value & 0xff), size, line_});
+}
+
+void TraceReader::ReadCopy() {
+  const uint64_t destination = Word();
+  const uint64_t source = Word();
+  const uint64_t size = Word();
+  const uint64_t stream = Word();
+  const DevicePointer to = RangeOf(destination, size, "copy to the device");
+  const DevicePointer from = RangeOf(source, size, "copy from the device");
+  Issue(stream, {{to, size, true}, {from, size, false}});
+  plan_.steps.emplace_back(CopyStep{to, from, size, line_});
+}
+
+void TraceReader::ReadUpload() {
+  const uint64_t destination = Word();
+  const uint64_t stream = Word();
+  const std::string bytes = Bytes();
+  const DevicePointer to = RangeOf(destination, bytes.size(), "copy to the device");
+  Issue(stream, {{to, bytes.size(), true}});
+  std::vector<std::byte> values(bytes.size());
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  plan_.steps.emplace_back(UploadStep{to, std::move(values), line_});
+}
+
+void TraceReader::ReadAttribute() {
+  const ast::Function& kernel = Kernel(Word());
+  const auto number = static_cast<int64_t>(Word());
+  const auto value = static_cast<int64_t>(Word());
+  const std::string_view name = FunctionAttributeName(number);
+  if (name.empty()) {
+    Refuse(fmt::format("cudaFuncSetAttribute with the unknown attribute {}", number));
+  }
+  plan_.steps.emplace_back(AttributeStep{kernel.name_expression, std::string(name), value, line_});
+}
+
+void TraceReader::ReadSymbol() {
+  const uint64_t number = Word();
+  const uint64_t address = Word();
+  if (number >= names_.symbols.size()) {
+    Garbled();
+  }
+  const ast::Variable& variable = unit_.variables[static_cast<size_t>(names_.symbols[number])];
+  AddBuffer(address,
+            {variable.name, -1, StorageBytes(*variable.type), variable.line, variable.symbol});
+}
+
+void TraceReader::ReadOrder(uint64_t kind) {
+  switch (kind) {
+    case recording::kStream: {
+      const uint64_t stream = Word();
+      return order_.Create(stream, Word() != 0);
+    }
+    case recording::kRecord: {
+      const uint64_t event = Word();
+      return order_.Record(event, Word());
+    }
+    case recording::kWait: {
+      const uint64_t stream = Word();
+      return order_.Wait(stream, Word());
+    }
+    case recording::kSyncStream:
+      return order_.HostWaitsForStream(Word());
+    case recording::kSyncEvent:
+      return order_.HostWaitsForEvent(Word());
+    case recording::kSyncAll:
+      return order_.HostWaitsForAll();
+    default:
+      Garbled();
+  }
+}
+
+}  // namespace
+
+std::variant<std::vector<RecordedPlan>, Refusal> PlansFromTrace(
+    const ast::SourceUnit& unit, const ast::Function& launcher, const RecordedNames& names,
+    const std::vector<RecordedCall>& calls, Surroundings surroundings, const PlanLimits& limits,
+    const std::string& trace) {
+  try {
+    return TraceReader(unit, names, calls, surroundings, limits, trace).Read();
+  } catch (const Stop& stop) {
+    const int line = stop.line > 0 ? stop.line : launcher.line;
+    return Refusal{fmt::format("{}:{}: {}", unit.path, line, stop.what), line};
+  }
+}
+
+}  // namespace optiml::frontend

@@ -1,0 +1,155 @@
+// The program's main: reads the request, closes the system's doors, calls the launcher.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+#include "confine.h"
+#include "trace.h"
+
+namespace rec = optiml::recording;
+
+// launcher.cpp: the kernels and module variables, and the launcher with its arguments.
+extern "C" void optiml_launcher_register();
+extern "C" void optiml_launcher_call(const void* arguments);
+extern "C" char** environ;
+
+namespace {
+
+constexpr uint64_t kMaxArguments = 256;
+constexpr uint64_t kCopyBytes = rec::kArenaBytes + (uint64_t{64} << 20);
+constexpr size_t kPainted = size_t{1} << 19;
+
+struct Argument {
+  uint64_t kind;
+  uint64_t value;
+  uint64_t size_bytes;
+};
+
+struct Call {
+  uint64_t compares;
+  uint64_t count;
+  Argument arguments[kMaxArguments];
+};
+
+constexpr uint64_t kMaxCalls = 512;
+Call* calls = nullptr;
+
+void Read(void* to, size_t size) {
+  auto* at = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t n = read(0, at, size);
+    if (n <= 0) {
+      _exit(4);
+    }
+    at += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+void* Map(size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    _exit(5);
+  }
+  return memory;
+}
+
+void ReadRequest() {
+  uint64_t mark = 0;
+  Read(&mark, sizeof(mark));
+  Read(&rec::state->head, sizeof(rec::state->head));
+  if (mark != rec::kRequestMark || rec::state->head.facts > rec::kMaxFacts ||
+      rec::state->head.calls > kMaxCalls) {
+    _exit(6);
+  }
+  Read(rec::state->facts, rec::state->head.facts * sizeof(rec::Fact));
+  for (uint64_t i = 0; i < rec::state->head.calls; ++i) {
+    Read(&calls[i], 2 * sizeof(uint64_t));
+    if (calls[i].count > kMaxArguments) {
+      _exit(6);
+    }
+    Read(calls[i].arguments, calls[i].count * sizeof(Argument));
+  }
+}
+
+// Before the launcher's own variables are initialised.
+__attribute__((constructor(101))) void Prepare() {
+  rec::state = static_cast<rec::State*>(Map(sizeof(rec::State)));
+  calls = static_cast<Call*>(Map(sizeof(Call) * kMaxCalls));
+  rec::state->copy = static_cast<unsigned char*>(Map(kCopyBytes));
+  rec::state->identifying = -1;
+  ReadRequest();
+  // Buffer arguments are the first buffers, by their place among the arguments.
+  rec::state->buffer_count = rec::state->head.calls > 0 ? calls[0].count : 0;
+  rec::TheHeap().fill = rec::state->head.other_surroundings != 0 ? 0x5A : 0xA5;
+  void* stack = Map(1 << 16);
+  rec::CatchSignals(stack, 1 << 16);
+  environ[0] = nullptr;
+  rec::FindVariables(rec::state->variables);
+  uint64_t bytes = 0;
+  for (int i = 0; i < rec::state->variables.count; ++i) {
+    bytes += rec::state->variables.of[i].size;
+  }
+  if (bytes > kCopyBytes - rec::kArenaBytes) {
+    rec::Fault("the launcher's variables take more than 64 MiB of host memory");
+  }
+  rec::DenySystemCalls();
+}
+
+// Calls find the same below their frames, and another thing in other surroundings.
+__attribute__((noinline)) void PaintStack() {
+  volatile unsigned char below[kPainted];
+  for (size_t i = 0; i < kPainted; ++i) {
+    below[i] = rec::TheHeap().fill;
+  }
+}
+
+void BindBuffers(Call& call, Argument* bound) {
+  for (uint64_t i = 0; i < call.count; ++i) {
+    bound[i] = call.arguments[i];
+    if (bound[i].kind == rec::kBuffer) {
+      bound[i].value = rec::BufferAddress(i, rec::state->head.other_surroundings != 0);
+      rec::state->buffer_bytes[i] = bound[i].size_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::set_terminate([] { rec::Fault("launcher ends by std::terminate"); });
+  optiml_launcher_register();
+  rec::state->identifying = -1;
+  for (uint64_t i = 0; i < rec::state->head.calls; ++i) {
+    Argument bound[kMaxArguments];
+    BindBuffers(calls[i], bound);
+    rec::state->line = 0;
+    rec::PutEvent(rec::kBegin);
+    if (calls[i].compares != 0) {
+      rec::CopyMemory();
+    }
+    // What the call before left there is found by the one that must not change.
+    if (calls[i].compares == 0) {
+      PaintStack();
+    }
+    __builtin_ia32_ldmxcsr(0x1f80);
+    rec::state->is_configured = false;
+    try {
+      optiml_launcher_call(bound);
+    } catch (...) {
+      rec::Fault("launcher throws an exception");
+    }
+    const bool changed = calls[i].compares != 0 && rec::MemoryChanged();
+    rec::state->line = 0;
+    rec::PutEvent(rec::kEnd);
+    rec::Put(changed ? 1 : 0);
+  }
+  rec::Flush();
+  _exit(0);
+}
