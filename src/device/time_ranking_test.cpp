@@ -73,9 +73,9 @@ TEST_F(TimeRanking, WiderLoadsHelpAStreamingMapAsMeasured) {
   const double four =
       TimeOf("four", {kCount / 1024, 1, 1}, {256, 1, 1}, kCount, kCount, {kCount / 4});
   // 1.60 measured at 2^26 on an H200 (bench/logs/2026-11-29-h200-variants.txt); the model states an
-  // error of 1.7 and must not exceed it, nor turn the order around.
+  // error of 1.45 and must not exceed it, nor turn the order around.
   constexpr double kMeasured = 1.60;
-  constexpr double kStatedError = 1.7;
+  constexpr double kStatedError = 1.45;
   EXPECT_GT(one / four, std::max(1.0, kMeasured / kStatedError));
   EXPECT_LT(one / four, kMeasured * kStatedError);
 }
@@ -174,9 +174,13 @@ TEST_F(TimeRanking, MatmulGainsFromTilesAndMoreFromRegisters) {
   const double naive = TimeOf("naive", {kN / 16, kN / 16, 1}, {16, 16, 1}, in, out, {kN});
   const double tiled = TimeOf("tiled", {kN / 32, kN / 32, 1}, {32, 32, 1}, in, out, {kN});
   const double registers = TimeOf("registers", {kN / 128, kN / 128, 1}, {256, 1, 1}, in, out, {kN});
-  EXPECT_GT(naive / tiled, 1.1);
-  EXPECT_LT(naive / tiled, 3.5);
-  EXPECT_GT(tiled / registers, 1.2);
+  // Measured on an H200 on 2026-11-30: 0.4250, 0.2474 and 0.2264 ms (64 blocks leave half of the
+  // multiprocessors idle, so that register tiles gain little at this size).
+  constexpr double kStatedError = 1.45;
+  EXPECT_GT(naive / tiled, 1.72 / kStatedError);
+  EXPECT_LT(naive / tiled, 1.72 * kStatedError);
+  EXPECT_GT(tiled / registers, 1.0);
+  EXPECT_LT(tiled / registers, 1.09 * kStatedError);
   // The fp32 peak is 32 us; naive kernels reach about a tenth of it.
   EXPECT_GT(registers, 40e-6);
   EXPECT_GT(naive, 200e-6);
