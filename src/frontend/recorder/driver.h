@@ -87,6 +87,7 @@ __attribute__((constructor(101))) void Prepare() {
   ReadRequest();
   // Buffer arguments are the first buffers, by their place among the arguments.
   rec::state->buffer_count = rec::state->head.calls > 0 ? calls[0].count : 0;
+  rec::state->argument_count = rec::state->buffer_count;
   rec::TheHeap().fill = rec::state->head.other_surroundings != 0 ? 0x5A : 0xA5;
   void* stack = Map(1 << 16);
   rec::CatchSignals(stack, 1 << 16);

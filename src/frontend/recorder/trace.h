@@ -53,6 +53,7 @@ struct State {
   int symbol_count;
   uint64_t buffer_bytes[kMaxBuffers];
   uint64_t buffer_count;
+  uint64_t argument_count;  // the first buffers
   bool handles[kMaxHandles];
   int line;
   bool is_configured;
@@ -253,8 +254,9 @@ inline void CopyMemory() {
 inline bool AreOwnBuffers(uint64_t a, uint64_t b) {
   for (const uint64_t address : {a, b}) {
     const int64_t buffer = BufferOf(address);
-    if (buffer < 0 || BufferAddress(static_cast<uint64_t>(buffer),
-                                    state->head.other_surroundings != 0) != address) {
+    if (buffer < 0 || static_cast<uint64_t>(buffer) < state->argument_count ||
+        BufferAddress(static_cast<uint64_t>(buffer), state->head.other_surroundings != 0) !=
+            address) {
       return false;
     }
     for (int i = 0; i < state->symbol_count; ++i) {
