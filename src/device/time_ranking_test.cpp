@@ -73,9 +73,9 @@ TEST_F(TimeRanking, WiderLoadsHelpAStreamingMapAsMeasured) {
   const double four =
       TimeOf("four", {kCount / 1024, 1, 1}, {256, 1, 1}, kCount, kCount, {kCount / 4});
   // 1.60 measured at 2^26 on an H200 (bench/logs/2026-11-29-h200-variants.txt); the model states an
-  // error of 1.45 and must not exceed it, nor turn the order around.
+  // error of 1.5 and must not exceed it, nor turn the order around.
   constexpr double kMeasured = 1.60;
-  constexpr double kStatedError = 1.45;
+  constexpr double kStatedError = 1.5;
   EXPECT_GT(one / four, std::max(1.0, kMeasured / kStatedError));
   EXPECT_LT(one / four, kMeasured * kStatedError);
 }
@@ -176,7 +176,7 @@ TEST_F(TimeRanking, MatmulGainsFromTilesAndMoreFromRegisters) {
   const double registers = TimeOf("registers", {kN / 128, kN / 128, 1}, {256, 1, 1}, in, out, {kN});
   // Measured on an H200 on 2026-11-30: 0.4250, 0.2474 and 0.2264 ms (64 blocks leave half of the
   // multiprocessors idle, so that register tiles gain little at this size).
-  constexpr double kStatedError = 1.45;
+  constexpr double kStatedError = 1.5;
   EXPECT_GT(naive / tiled, 1.72 / kStatedError);
   EXPECT_LT(naive / tiled, 1.72 * kStatedError);
   EXPECT_GT(tiled / registers, 1.0);
