@@ -6,14 +6,23 @@ struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Pack {
 };
 
 // jacobi_kernel: a thread computes 2 x 4 neighbouring points from a window of in that it holds in
-// registers. Blocks of points at the border take the general form.
+// registers. Points at the border take the general form, spread over the threads of a block.
 __global__ void __launch_bounds__(256) jacobi_kernel(const float* __restrict__ in,
     float* __restrict__ out, int h, int w) {
   constexpr int kColumns = 4;
   constexpr int kRows = 2;
   const int blocks_x = (w + 127) / 128;
-  const int x_first = (blockIdx.x % blocks_x * 32 + threadIdx.x) * kColumns;
-  const int y_first = (blockIdx.x / blocks_x * 8 + threadIdx.y) * kRows;
+  const int x_block = blockIdx.x % blocks_x * 128;
+  const int x_first = x_block + threadIdx.x * kColumns;
+  const int y_block = blockIdx.x / blocks_x * 16;
+  const int y_first = y_block + threadIdx.y * kRows;
+  const int place_in_block = threadIdx.y * 32 + threadIdx.x;
+  __shared__ int border_count;
+  __shared__ short border_threads[256];
+  if (place_in_block == 0) {
+    border_count = 0;
+  }
+  __syncthreads();
   if (x_first + 3 < w && y_first + 1 < h && x_first > 0 && y_first > 0 && x_first + 3 < w - 1 &&
       y_first + 1 < h - 1 && w % 4 == 0 && reinterpret_cast<size_t>(in) % 16 == 0 &&
       reinterpret_cast<size_t>(out) % 16 == 0) {
@@ -45,17 +54,18 @@ __global__ void __launch_bounds__(256) jacobi_kernel(const float* __restrict__ i
       }
       *reinterpret_cast<Pack<float, 4>*>(out + y * w + x_first) = results;
     }
-  } else {
-    for (int wy = 0; wy < kRows; ++wy) {
-      const int y = y_first + wy;
-      for (int wx = 0; wx < kColumns; ++wx) {
-        const int x = x_first + wx;
-        if (x < w && y < h) {
-          out[y * w + x] = x == 0 || y == 0 || x == w - 1 || y == h - 1 ? in[y * w + x] : 0.2f *
-              (in[y * w + x] + in[y * w + x - 1] + in[y * w + x + 1] + in[y * w + x + -w] +
-              in[y * w + x + w]);
-        }
-      }
+  } else if (x_first < w && y_first < h) {
+    border_threads[atomicAdd(&border_count, 1)] = place_in_block;
+  }
+  __syncthreads();
+  for (int point = place_in_block; point < border_count * (kRows * kColumns); point += 256) {
+    const int owner = border_threads[point / (kRows * kColumns)];
+    const int y = y_block + owner / 32 * kRows + point / kColumns % kRows;
+    const int x = x_block + owner % 32 * kColumns + point % kColumns;
+    if (x < w && y < h) {
+      out[y * w + x] = x == 0 || y == 0 || x == w - 1 || y == h - 1 ? in[y * w + x] : 0.2f *
+          (in[y * w + x] + in[y * w + x - 1] + in[y * w + x + 1] + in[y * w + x + -w] +
+          in[y * w + x + w]);
     }
   }
 }
