@@ -54,14 +54,16 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
   }
   findings.push_back({"C++ compiler", facts.compiler.path.empty() ? Verdict::kBroken : Verdict::kOk,
                       Described(facts.compiler),
-                      facts.compiler.path.empty()
-                          ? "host references cannot be compiled; install a C++ compiler"
-                          : ""});
+                      facts.compiler.path.empty() ? "host references and launchers that must be "
+                                                    "recorded cannot be compiled; install a C++ "
+                                                    "compiler"
+                                                  : ""});
   if (facts.sandbox) {
     findings.push_back({"sandbox", Verdict::kOk, Described(facts.bubblewrap), ""});
   } else {
-    findings.push_back({"sandbox", Verdict::kMissing, facts.sandbox.error().message(),
-                        "host references run only with --unconfined"});
+    findings.push_back(
+        {"sandbox", Verdict::kMissing, facts.sandbox.error().message(),
+         "host references and launchers that must be recorded run only with --unconfined"});
   }
   findings.push_back({"nvcc", facts.nvcc.path.empty() ? Verdict::kMissing : Verdict::kOk,
                       Described(facts.nvcc),

@@ -112,8 +112,9 @@ void AddDeviceOptions(CLI::App& app, TaskOptions& options) {
       ->check(WholeNumbers(0, 1024))
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--unconfined", options.unconfined,
-               "run the task's reference without the sandbox; only for code that you trust")
+  app.add_flag(
+         "--unconfined", options.unconfined,
+         "run references and recorded launchers without the sandbox; only for code that you trust")
       ->group(group);
 }
 
