@@ -46,6 +46,11 @@ def make_buffer(arg, shape, sizes, generator):
         return torch.zeros(shape, dtype=gpu.DTYPES[arg["dtype"]], device="cuda")
     if arg.get("fill") == "permutation":
         return torch.randperm(shape[0], device="cuda", generator=generator).to(gpu.DTYPES[arg["dtype"]])
+    if arg.get("fill") == "offsets":  # row starts of a sparse matrix: not falling, from 0 to "total"
+        most = int(gpu.size_value(arg["total"], sizes))
+        inner = torch.randint(0, most + 1, (shape[0] - 2,), device="cuda", generator=generator).sort().values
+        ends = torch.tensor([0], device="cuda"), torch.tensor([most], device="cuda")
+        return torch.cat([ends[0], inner, ends[1]]).to(gpu.DTYPES[arg["dtype"]])
     return gpu.fill(arg, shape, sizes, generator)
 
 
@@ -54,9 +59,9 @@ def main():
     arch = "sm_%d%d" % torch.cuda.get_device_capability()
     sources = sorted({row.get("source") or f"{row['task']}/kernel.cu" for row in rows})
     with tempfile.TemporaryDirectory() as folder:
-        items = [(f"k{i}", str(ROOT / source), folder, arch) for i, source in enumerate(sources)]
+        items = [(i, (source, str(ROOT / source)), folder, arch) for i, source in enumerate(sources)]
         with gpu.concurrent.futures.ThreadPoolExecutor(16) as pool:
-            built = {source: out for source, (_, out, log) in zip(sources, pool.map(gpu.compile_library, items))}
+            built = {source: out for source, out, _ in pool.map(gpu.compile_library, items)}
         generator = torch.Generator(device="cuda").manual_seed(1)
         for row in rows:
             sizes = {k: int(v) for k, v in (pair.split("=") for pair in row["sizes"].split(","))}
