@@ -132,21 +132,26 @@ int Interpreter::FunctionOperand(const ast::Expr& expr) {
   return *function;
 }
 
+std::string Interpreter::OverflowNote() const {
+  return overflow_.empty() ? "" : fmt::format(" ({})", overflow_);
+}
+
 void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) {
   if (++launches_ > limits_.launches) {
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
   if (launch.grid.Count() == 0) {
-    Refuse(fmt::format("launch of {} with an empty grid {}", launch.kernel, Text(launch.grid)));
+    Refuse(fmt::format("launch of {} with an empty grid {}{}", launch.kernel, Text(launch.grid),
+                       OverflowNote()));
   }
   if (launch.block.Count() == 0 || launch.block.Count() > kMaxThreads ||
       launch.block.x > kMaxBlockXY || launch.block.y > kMaxBlockXY || launch.block.z > kMaxBlockZ) {
-    Refuse(fmt::format("launch of {} with block {} (at most {} threads, 1024x1024x64)",
-                       launch.kernel, Text(launch.block), kMaxThreads));
+    Refuse(fmt::format("launch of {} with block {} (at most {} threads, 1024x1024x64){}",
+                       launch.kernel, Text(launch.block), kMaxThreads, OverflowNote()));
   }
   if (launch.grid.x > kMaxGridX || launch.grid.y > kMaxGridYZ || launch.grid.z > kMaxGridYZ) {
-    Refuse(fmt::format("launch of {} with grid {} (at most 2147483647x65535x65535)", launch.kernel,
-                       Text(launch.grid)));
+    Refuse(fmt::format("launch of {} with grid {} (at most 2147483647x65535x65535){}",
+                       launch.kernel, Text(launch.grid), OverflowNote()));
   }
   const std::vector<int>& cluster = unit_.functions[static_cast<size_t>(function)].cluster_dims;
   if (launch.cluster == Dim3{} && !cluster.empty()) {
