@@ -106,6 +106,14 @@ Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& fil
   return KernelSource(std::move(text), task.source.entry(), file);
 }
 
+int ExitCodeOfKernel(const Evaluation& evaluation, bool is_own) {
+  const Rejection* rejection = evaluation.rejection();
+  if (rejection == nullptr) {
+    return kExitDone;
+  }
+  return is_own && rejection->stage <= Stage::kBuild ? kExitBadUse : kExitNothingKept;
+}
+
 std::vector<std::string> StopStages() {
   return {"parse", "plan", "build", "L1", "measure", "profile"};
 }
