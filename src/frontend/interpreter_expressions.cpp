@@ -335,8 +335,12 @@ void Interpreter::NoteOverflow(const std::string& op, const HostValue& left, con
   const int bits = static_cast<int>(8 * StorageBytes(type)) - (is_unsigned ? 0 : 1);
   const __int128 end = static_cast<__int128>(1) << bits;
   if (exact >= end || (!is_unsigned && exact < -end)) {
-    overflow_ = fmt::format("{} overflowed in line {}: {} {} {}", type.text, line_, left.integer,
-                            op, right.integer);
+    const auto shown = [&](const HostValue& value) {
+      return is_unsigned ? std::to_string(static_cast<uint64_t>(value.integer))
+                         : std::to_string(value.integer);
+    };
+    overflow_ = fmt::format("{} overflowed in line {}: {} {} {}", type.text, line_, shown(left), op,
+                            shown(right));
   }
 }
 

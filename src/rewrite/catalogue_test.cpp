@@ -94,7 +94,8 @@ std::string WithReturns(const std::string& text) {
 TEST(Catalogue, LineEndsStayThoseOfTheSource) {
   // One whose kernel is replaced, one that gets edits of its text.
   KernelCase unlifted = Relu();
-  unlifted.text.replace(unlifted.text.find("fmaxf(x[i], 0.0f)"), 17, "x[i]; __syncthreads()");
+  unlifted.text.replace(unlifted.text.find("fmaxf(x[i], 0.0f)"), 17,
+                        "x[i]; __syncthreads(); for (int j = 0; j < n; ++j) y[i] += 1.0f");
   for (const KernelCase& kernel : {Relu(), BiasGelu(), Softmax(), unlifted}) {
     KernelCase windows = kernel;
     windows.text = WithReturns(kernel.text);
