@@ -275,6 +275,8 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
   while (!exited || out.read_end >= 0 || err.read_end >= 0) {
     std::array<pollfd, 3> fds{
         {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}}};
+    // Only a poll that begins after the end can say that nothing is left to read.
+    const bool was_over = exited;
     const int ready = poll(fds.data(), fds.size(), 5);
     if (ready > 0) {
       if (fds[0].revents != 0) {
@@ -302,12 +304,12 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
       killed = true;
       kill(-pid, SIGKILL);
     }
-    if (exited && ready == 0 && !killed) {
+    if (was_over && ready == 0 && !killed) {
       // The child has ended; whoever in its group still holds the pipes ends with it.
       killed = true;
       kill(-pid, SIGKILL);
     }
-    if (exited && killed && ready == 0) {
+    if (was_over && killed && ready == 0) {
       break;
     }
   }
