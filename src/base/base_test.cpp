@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -153,6 +155,27 @@ TEST(Process, ADetachedGrandchildDoesNotHoldTheCaller) {
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(outcome->standard_output, "done\n");
   EXPECT_LT(outcome->wall_time, std::chrono::seconds(20));
+}
+
+TEST(Process, StopsWhenTheUserWantsTheEnd) {
+  const TemporaryDirectory folder = *TemporaryDirectory::Create("optiml-stop-");
+  const fs::path begun = folder.path() / "begun";
+  std::atomic<bool> stop{false};
+  std::atomic<bool> over{false};
+  std::thread user([&] {
+    while (!over && !fs::exists(begun)) {
+      std::this_thread::yield();
+    }
+    stop = true;
+  });
+  ProcessRequest request = Shell("sleep 100 & touch '" + begun.string() + "'; sleep 100");
+  request.limits.wall_time = std::chrono::seconds(30);
+  request.stop = &stop;
+  const auto outcome = RunProcess(request);
+  over = true;
+  user.join();
+  ASSERT_FALSE(outcome) << "ended by its time limit";
+  EXPECT_EQ(outcome.error().code(), ErrorCode::kInterrupted);
 }
 
 TEST(Process, ReportsSignalsAndMissingPrograms) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +127,7 @@ struct ExecPlan {
 [[noreturn]] void ExecChild(const ExecPlan& plan, const ProcessRequest& request, int in, int out,
                             int err, int status) {
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // however we end, a second Ctrl-C included
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
@@ -213,6 +215,11 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
   }();
   (void)kIgnoreSigpipe;
 
+  const auto is_stopped = [&] { return request.stop != nullptr && request.stop->load(); };
+  const Error stopped(ErrorCode::kInterrupted, "interrupted");
+  if (is_stopped()) {
+    return stopped;
+  }
   ExecPlan plan;
   if (request.sandbox) {
     OPTIML_ASSIGN(const auto bwrap, FindProgram("bwrap"));
@@ -264,9 +271,12 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
   bool killed = false;
   int wait_status = 0;
   bool exited = false;
+  bool interrupted = false;
   while (!exited || out.read_end >= 0 || err.read_end >= 0) {
     std::array<pollfd, 3> fds{
         {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}}};
+    // Only a poll that begins after the end can say that nothing is left to read.
+    const bool was_over = exited;
     const int ready = poll(fds.data(), fds.size(), 5);
     if (ready > 0) {
       if (fds[0].revents != 0) {
@@ -284,17 +294,22 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
     if (!exited && waitpid(pid, &wait_status, WNOHANG) == pid) {
       exited = true;
     }
+    if (!exited && !interrupted && is_stopped()) {
+      interrupted = true;
+      killed = true;
+      kill(-pid, SIGKILL);
+    }
     if (!killed && stopwatch.Elapsed() > request.limits.wall_time) {
       outcome.timed_out = !exited;
       killed = true;
       kill(-pid, SIGKILL);
     }
-    if (exited && ready == 0 && !killed) {
+    if (was_over && ready == 0 && !killed) {
       // The child has ended; whoever in its group still holds the pipes ends with it.
       killed = true;
       kill(-pid, SIGKILL);
     }
-    if (exited && killed && ready == 0) {
+    if (was_over && killed && ready == 0) {
       break;
     }
   }
@@ -305,6 +320,9 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
       static_cast<ssize_t>(sizeof(exec_error))) {
     return Error(ErrorCode::kUnavailable,
                  plan.program + ": cannot start: " + std::strerror(exec_error));
+  }
+  if (interrupted) {
+    return stopped;
   }
   outcome.wall_time = stopwatch.Elapsed();
   if (WIFSIGNALED(wait_status)) {

@@ -8,6 +8,7 @@
 // output up to a limit and kills the whole group at the time limit or when the caller asks. Thread
 // safe.
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -45,6 +46,8 @@ struct ProcessRequest {
   std::optional<std::map<std::string, std::string>> environment;
   ProcessLimits limits;
   std::optional<Sandbox> sandbox;  // absent: unconfined
+  // Set when the user wants the end: the child's group is killed then. Borrowed; may be null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct ProcessOutcome {
@@ -59,8 +62,9 @@ struct ProcessOutcome {
   bool succeeded() const { return exit_code == 0 && !timed_out; }
 };
 
-// Fails with kUnavailable when the program (or bubblewrap, for a sandbox) cannot be started. A
-// child that fails, crashes or runs out of time is an outcome.
+// Fails with kUnavailable when the program (or bubblewrap, for a sandbox) cannot be started, with
+// kInterrupted when `stop` was set before the child had ended. A child that fails, crashes or runs
+// out of time is an outcome.
 Result<ProcessOutcome> RunProcess(const ProcessRequest& request);
 
 // Absolute path of a program on PATH, or kNotFound.

@@ -68,7 +68,9 @@ class CheckCommand : public Command {
            "  optiml check examples/softmax --battery      (can the task tell right from wrong?)\n"
            "  optiml check --corpus kernels                (a table of every kernel in a folder)\n"
            "\n"
-           "Exit status 1 means that the kernel, or one of the corpus, is not accepted.";
+           "Exit status 1 means that the kernel, or one of the corpus, is not accepted; 2 that "
+           "the\n"
+           "task's own kernel does not build, or that its launcher cannot be followed.";
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
@@ -132,7 +134,7 @@ class CheckCommand : public Command {
     }
     OPTIML_ASSIGN(const StageOutcome outcome,
                   RunStages(bench, source, Stage::kL1, verifier_, env, tools));
-    const int exit_code = outcome.evaluation.accepted() ? kExitDone : kExitNothingKept;
+    const int exit_code = ExitCodeOfKernel(outcome.evaluation, kernel_.empty());
     const std::string note = WeakReference(*bench.task, source);
     const std::string makers = outcome.prepared ? PlanMakers(*outcome.prepared) : "";
     if (json_) {

@@ -101,16 +101,8 @@ std::string ParseMessage(const CLI::App& root, const CLI::ParseError& error,
                      app == &root ? "" : " " + app->get_name());
 }
 
-// One line: a message never spreads over several.
 void PrintError(CliEnv& env, std::string message) {
-  while (!message.empty() && message.back() == '\n') {
-    message.pop_back();
-  }
-  std::string line;
-  for (const char c : message) {
-    line += c == '\n' ? "; " : std::string(1, c);
-  }
-  *env.err << "optiml: " << line << "\n";
+  *env.err << "optiml: " << OneLine(std::move(message)) << "\n";
 }
 
 Result<int> RunCommand(Command& command, CliEnv& env, Toolbox& tools) {

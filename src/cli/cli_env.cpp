@@ -58,4 +58,15 @@ Error OutOfMemory(const CliEnv& env) {
                                    : ""));
 }
 
+std::string OneLine(std::string message) {
+  while (!message.empty() && message.back() == '\n') {
+    message.pop_back();
+  }
+  std::string line;
+  for (const char c : message) {
+    line += c == '\n' ? "; " : std::string(1, c);
+  }
+  return line;
+}
+
 }  // namespace optiml

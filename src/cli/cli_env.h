@@ -49,6 +49,8 @@ enum ExitCode {
 int ExitCodeOf(ErrorCode code);
 // An allocation failed.
 Error OutOfMemory(const CliEnv& env);
+// A message never spreads over several lines.
+std::string OneLine(std::string message);
 
 }  // namespace optiml
 

@@ -132,14 +132,16 @@ Result<CorpusRow> CheckOfCorpus(const fs::path& corpus, const fs::path& kernel,
   if (ended && outcome.exit_code == kExitEnvironment && !RanOutOfMemory(outcome)) {
     return Error(ErrorCode::kUnavailable, FirstLine(outcome.standard_error));
   }
-  if (ended && outcome.exit_code == kExitBadUse) {
+  // A kernel that does not build, or whose launcher cannot be followed, has a verdict too.
+  const Json json = Json::parse(outcome.standard_output, nullptr, false);
+  const bool is_judged =
+      ended && outcome.exit_code <= kExitBadUse && json.is_object() && json.contains("accepted");
+  if (ended && outcome.exit_code == kExitBadUse && !is_judged) {
     row.verdict = CorpusVerdict::kNoTask;
     row.reason = FirstLine(outcome.standard_error);
     return row;
   }
-  const Json json = Json::parse(outcome.standard_output, nullptr, false);
-  if (!ended || outcome.exit_code > kExitNothingKept || !json.is_object() ||
-      !json.contains("accepted")) {
+  if (!is_judged) {
     row.verdict = CorpusVerdict::kFailed;
     row.reason = WhyFailed(outcome, limits);
     return row;

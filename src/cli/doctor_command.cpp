@@ -85,12 +85,17 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
   }
   if (!cache) {
     findings.push_back({"cache", Verdict::kMissing, "no folder is known (HOME is not set)",
-                        "every kernel is compiled anew"});
+                        "every kernel and every host reference is compiled anew"});
   } else {
-    const bool writable = access(Existing(*cache).c_str(), W_OK) == 0;
+    const fs::path existing = Existing(*cache);
+    std::error_code ignored;
+    const bool writable =
+        fs::is_directory(existing, ignored) && access(existing.c_str(), W_OK | X_OK) == 0;
     findings.push_back({"cache", writable ? Verdict::kOk : Verdict::kMissing,
                         cache->string() + (writable ? "" : ", not writable"),
-                        writable ? "" : "every kernel is compiled anew; set OPTIML_CACHE_DIR"});
+                        writable ? ""
+                                 : "every kernel and every host reference is compiled anew; set "
+                                   "OPTIML_CACHE_DIR to a folder that can be written"});
   }
   return findings;
 }

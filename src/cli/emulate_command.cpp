@@ -67,7 +67,9 @@ class EmulateCommand : public Command {
            "\n"
            "Runs at the largest row of checked sizes. Exit status 1 means that a check fired or "
            "that\n"
-           "the kernel did not end by itself.";
+           "the kernel did not end by itself; 2 that the task's own kernel does not build, or "
+           "that\n"
+           "its launcher cannot be followed.";
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
@@ -146,7 +148,7 @@ class EmulateCommand : public Command {
                   RunStages(bench, source, Stage::kBuild, VerifierOptions(), env, tools));
     if (!outcome.prepared) {
       *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
-      return kExitNothingKept;
+      return ExitCodeOfKernel(outcome.evaluation, kernel_.empty());
     }
     const size_t largest = LargestPlan(outcome.prepared->checked_plans);
     const SizeRow& row = bench.task->checked[largest];

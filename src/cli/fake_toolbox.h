@@ -4,6 +4,9 @@
 // A command line inside a test: streams that are strings, a folder of its own with a task in it,
 // and a toolbox whose parts answer from a script. Included by tests only.
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <new>
@@ -99,8 +102,7 @@ class FakeVerifier : public Verifier {
 
 class FakeToolbox : public Toolbox {
  public:
-  Result<ToolchainInfo> toolchain =
-      ToolchainInfo{"13.0", "/lib/nvrtc.so", ""};
+  Result<ToolchainInfo> toolchain = ToolchainInfo{"13.0", "/lib/nvrtc.so", ""};
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
   bool throws_bad_alloc = false;  // the verifier, at whatever it is asked
@@ -114,7 +116,8 @@ class FakeToolbox : public Toolbox {
                                                       const ProcessLimits&)>
       program;
   Result<int64_t> replay = int64_t{5};
-  std::vector<SessionOptions> session_options;  // of every call
+  std::vector<SessionOptions> session_options;      // of every call
+  std::vector<ReferenceOptions> reference_options;  // of every call
 
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path&) override {
     return std::make_unique<FakeBuilder>(toolchain);
@@ -135,7 +138,8 @@ class FakeToolbox : public Toolbox {
     return EmulatorDevice::Make(options);
   }
   Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask&,
-                                                       const ReferenceOptions&) override {
+                                                       const ReferenceOptions& options) override {
+    reference_options.push_back(options);
     return Error(ErrorCode::kParse, "reference.cpp:4: expected a ';'");
   }
   Result<std::unique_ptr<Verifier>> MakeVerifier(const KernelTask& task, Builder&, Device& device,
@@ -184,6 +188,25 @@ class FakeToolbox : public Toolbox {
     return outcome;
   }
   MachineFacts InspectMachine() override { return facts; }
+};
+
+// A disk that is full: files of this process may not grow beyond `bytes`.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit{bytes, old_limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_limit_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit old_limit_{};
+  void (*old_handler_)(int) = nullptr;
 };
 
 // One folder with tasks in it, and the streams of one command line.

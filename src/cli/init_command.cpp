@@ -39,9 +39,12 @@ class InitCommand : public Command {
                    fmt::format("{}: is there already (--force replaces it)", target.string()));
     }
     OPTIML_ASSIGN(const SourceComments comments, ReadComments(text, options_.path));
-    OPTIML_ASSIGN(const ScannedLauncher scanned,
-                  ScanLauncher(text, options_.path,
-                               options_.entry.empty() ? comments.entry : options_.entry));
+    Result<ScannedLauncher> found =
+        ScanLauncher(text, options_.path, options_.entry.empty() ? comments.entry : options_.entry);
+    if (!found && !options_.entry.empty()) {
+      return std::move(found).error().WithContext("--entry " + options_.entry);
+    }
+    OPTIML_ASSIGN(const ScannedLauncher scanned, std::move(found));
     OPTIML_ASSIGN(const std::vector<LauncherFact> launcher,
                   tools.LauncherFacts(KernelSource(text, scanned.entry, options_.path), {}));
     OPTIML_ASSIGN(const InferredTask task,

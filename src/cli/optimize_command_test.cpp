@@ -171,6 +171,58 @@ TEST(Optimize, LaterFailureKeepsTheStore) {
   EXPECT_TRUE(line.Exists(std::string(kRun) + "/run.sqlite"));
 }
 
+TEST(Optimize, AFullDiskAtTheStartPromisesNothingAndLeavesNothing) {
+  CommandLine line;
+  {
+    const FileSizeLimit limit(2000);
+    EXPECT_EQ(line.Run({"optimize", "copy"}), kExitEnvironment);
+  }
+  EXPECT_THAT(line.err.str(), HasSubstr("run.sqlite.new: cannot write"));
+  EXPECT_THAT(line.err.str(), Not(HasSubstr("resume")));
+  EXPECT_EQ(Lines(line.err.str()), 1);
+  EXPECT_FALSE(line.Exists("optiml-runs"));
+}
+
+TEST(Optimize, AFullDiskMidwayIsAFailureThatCanBeResumed) {
+  CommandLine line;
+  std::optional<FileSizeLimit> limit;
+  line.tools.session = [&](const SessionParts& parts, const SessionOptions&,
+                           const RunRecord&) -> Result<RunRecord> {
+    const std::vector<NodeRecord> nodes = sample::FinishedRun().nodes;
+    OPTIML_TRY(parts.store->AppendNode(nodes[0]));
+    limit.emplace(8192);
+    Result<void> appended = parts.store->AppendNode(nodes[1]);
+    EXPECT_FALSE(appended);
+    EXPECT_FALSE(parts.store->SetState(RunState::kFailed, appended.error().message()));
+    return std::move(appended).error();
+  };
+  EXPECT_EQ(line.Run({"optimize", "copy"}), kExitEnvironment);
+  limit.reset();
+  EXPECT_THAT(line.err.str(), HasSubstr("run.sqlite: cannot write"));
+  EXPECT_THAT(line.err.str(),
+              HasSubstr(std::string("what was done is kept: `optiml resume ") + kRun + "`"));
+  EXPECT_EQ(Lines(line.err.str()), 1);
+  EXPECT_EQ(line.Run({"runs"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr(" failed "));
+  line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                          const RunRecord& record) {
+    EXPECT_EQ(record.nodes.size(), 1u);
+    return CommandLine::Finish(parts, record);
+  };
+  EXPECT_EQ(line.Run({"resume", kRun}), kExitDone) << line.err.str();
+  EXPECT_EQ(line.Run({"runs"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr(" finished "));
+}
+
+TEST(Optimize, QuietPrintsNothingWhenInterruptedEither) {
+  CommandLine line;
+  line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                          const RunRecord& record) { return Interrupted(parts, record); };
+  EXPECT_EQ(line.Run({"optimize", "copy", "-q"}), kExitInterrupted);
+  EXPECT_EQ(line.out.str(), "");
+  EXPECT_EQ(line.err.str(), "");
+}
+
 struct BadInput {
   std::string name;
   std::vector<std::string> arguments;
@@ -204,6 +256,36 @@ TEST(Optimize, BadInputIsOneLineAndLeavesNothing) {
            {"reference", {"optimize", "badref"}, kExitBadUse, "reference.cpp:4: expected a ';'"},
            {"device", {"optimize", "copy", "--device-description", "h100"}, kExitBadUse, "h100"},
            {"sizes", {"optimize", "copy", "--timed", "n="}, kExitBadUse, "--timed"},
+           {"size beyond all",
+            {"optimize", "copy", "--timed", "n=99999999999999999999999"},
+            kExitBadUse,
+            "--timed: \"n=99999999999999999999999\" is too large: a size is at most 922"},
+           {"other size",
+            {"optimize", "copy", "--checked", "m=5"},
+            kExitBadUse,
+            "optiml: --checked m=5: the row \"m=5\" does not name the sizes of the first timed "
+            "row"},
+           {"other timed size",
+            {"optimize", "copy", "--timed", "m=5"},
+            kExitBadUse,
+            "optiml: --timed m=5: the row \"m=5\" does not name the sizes of the first timed row"},
+           {"size beyond its type",
+            {"optimize", "copy", "--timed", "n=3000000000"},
+            kExitBadUse,
+            "optiml: --timed n=3000000000: task.toml:11: size n = 3000000000 does not fit"},
+           {"argument",
+            {"optimize", "copy", "--arg", "x=f64[n]"},
+            kExitBadUse,
+            "optiml: --arg x: x is f64 in the task, but f32 in copy (kernel.cu:2)"},
+           {"argument's text",
+            {"optimize", "copy", "--arg", "x=f33[n]"},
+            kExitBadUse,
+            "optiml: --arg x=f33[n]: unknown dtype"},
+           {"no such size",
+            {"optimize", "copy", "--arg", "y=size"},
+            kExitBadUse,
+            "optiml: --arg y=size: no such size (sizes: n)"},
+           {"entry", {"optimize", "copy", "--entry", "q"}, kExitBadUse, "optiml: --entry \"q\": "},
            {"overflow",
             {"optimize", "copy", "--timed", "n=9223372036854775807"},
             kExitBadUse,

@@ -24,7 +24,9 @@ class ProfileCommand : public Command {
            "  optiml profile examples/matmul\n"
            "  optiml profile examples/matmul --kernel mine.cu --json\n"
            "\n"
-           "Exit status 1 means that the kernel is rejected before it can be timed.";
+           "Exit status 1 means that the kernel is rejected before it can be timed; 2 that it is "
+           "the\n"
+           "task's own and does not build, or that its launcher cannot be followed.";
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
@@ -47,7 +49,7 @@ class ProfileCommand : public Command {
     } else {
       *env.out << ToText(evaluation, bench);
     }
-    return evaluation.accepted() ? kExitDone : kExitNothingKept;
+    return ExitCodeOfKernel(evaluation, kernel_.empty());
   }
 
  private:

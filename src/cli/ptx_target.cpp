@@ -89,7 +89,8 @@ Result<PtxTarget> MakePtxTarget(const std::filesystem::path& file,
   task.name = kernel->name;
   for (const std::string& arg : options.args) {
     const size_t equals = arg.find('=');
-    OPTIML_ASSIGN(ArgSpec spec, ParseArgText(arg.substr(0, equals), arg.substr(equals + 1)));
+    OPTIML_ASSIGN(ArgSpec spec,
+                  ParseArgText(arg.substr(0, equals), arg.substr(equals + 1), "--arg"));
     if (spec.is_size && !sizes.contains(spec.name)) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("--arg: {} is a size, but --checked does not say it", spec.name));

@@ -47,7 +47,13 @@ class ReportCommand : public Command {
       return kExitDone;
     }
     const fs::path file = out_.empty() ? folder / "report.html" : env.Resolve(out_);
-    OPTIML_TRY(WriteFileAtomically(file, text));
+    if (auto written = WriteFileAtomically(file, text); !written) {
+      return out_.empty() ? Error(written.error().code(),
+                                  fmt::format("{} (say where it may be written with --out, or "
+                                              "print it with --out -)",
+                                              written.error().message()))
+                          : std::move(written).error();
+    }
     *env.out << ShownPath(file, env) << "\n";
     return kExitDone;
   }

@@ -1,10 +1,6 @@
 // The commands that read a stored run: report, runs, replay, export.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <csignal>
 
 #include <nlohmann/json.hpp>
 
@@ -23,25 +19,6 @@ int64_t Lines(const std::string& text) {
 
 constexpr char kRun[] = "optiml-runs/copy-20000101-000000";
 
-// A disk that is full: files of this process may not grow beyond `bytes`.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &old_limit_);
-    const rlimit limit{bytes, old_limit_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_limit_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_limit_{};
-  void (*old_handler_)(int) = nullptr;
-};
-
 TEST(Report, FullDiskLeavesTheOldReportAndNoHalf) {
   CommandLine line;
   ASSERT_EQ(line.Run({"optimize", "copy", "--out", "run"}), kExitDone);
@@ -52,6 +29,7 @@ TEST(Report, FullDiskLeavesTheOldReportAndNoHalf) {
     EXPECT_EQ(line.Run({"report", "run"}), kExitEnvironment);
   }
   EXPECT_THAT(line.err.str(), HasSubstr("report.html: cannot write"));
+  EXPECT_THAT(line.err.str(), HasSubstr("--out"));
   EXPECT_EQ(line.Read("run/report.html"), "the old one");
   EXPECT_EQ(line.FilesIn("run"), files);
 }
@@ -114,6 +92,20 @@ TEST(Runs, ListsRunsAndNamesUnreadableOnes) {
   EXPECT_EQ(json[0]["state"], "unreadable");
   EXPECT_EQ(json[1]["candidates"], 7);
   EXPECT_EQ(line.Run({"runs", "nowhere"}), kExitBadUse);
+}
+
+TEST(Runs, AMessageIsOneLine) {
+  CommandLine line;
+  ASSERT_EQ(line.Run({"optimize", "copy", "--out", "optiml-runs/bad"}), kExitDone);
+  std::string store = line.Read("optiml-runs/bad/run.sqlite");
+  for (size_t at = 4096; at + 4096 < store.size(); at += 4096) {
+    store.replace(at, 16, 16, '\xff');  // the head of each page but the first
+  }
+  line.Write("optiml-runs/bad/run.sqlite", store);
+  EXPECT_EQ(line.Run({"runs"}), kExitEnvironment);
+  EXPECT_THAT(line.err.str(), StartsWith("optiml: "));
+  EXPECT_THAT(line.err.str(), HasSubstr("; "));  // SQLite itself says it on two lines
+  EXPECT_EQ(Lines(line.err.str()), 1);
 }
 
 TEST(Runs, TellRunningFromKilled) {

@@ -173,6 +173,19 @@ Result<RunRecord> RunWithinMemory(const SessionParts& parts, const RunJob& job, 
   }
 }
 
+// What stopped a run, and how to go on where there is something to go on from.
+Error WithWayOn(Error error, const RunJob& job, const CliEnv& env) {
+  // What the machine did may go away; a bug or a bad task will not.
+  const bool may_pass = error.code() == ErrorCode::kIo || error.code() == ErrorCode::kUnavailable ||
+                        error.code() == ErrorCode::kTimeout;
+  const Result<RunRecord> kept = job.store->Load();
+  if (!may_pass || !kept || kept->nodes.empty()) {
+    return error;
+  }
+  return Error(error.code(), fmt::format("{} (what was done is kept: `optiml resume {}` goes on)",
+                                         OneLine(error.message()), ShownPath(job.folder, env)));
+}
+
 }  // namespace
 
 Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
@@ -190,7 +203,7 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   view.Clear();
   const bool interrupted = !outcome && outcome.error().code() == ErrorCode::kInterrupted;
   if (!outcome && !interrupted) {
-    return std::move(outcome).error();
+    return WithWayOn(std::move(outcome).error(), job, env);
   }
   // An interrupted run says what its store holds.
   auto loaded = interrupted ? job.store->Load() : std::move(outcome);
@@ -210,7 +223,7 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   }
   if (job.output.json) {
     *env.out << RunSummaryJson(model, job.folder, *files, exit_code);
-  } else if (!job.output.quiet || exit_code == kExitInterrupted) {
+  } else if (!job.output.quiet) {
     *env.out << RunSummary(model, job.folder, *files, env);
   }
   return exit_code;

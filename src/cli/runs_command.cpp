@@ -42,10 +42,10 @@ class RunsCommand : public Command {
       auto run = LoadRun(each);
       if (!run) {
         broken = true;
-        *env.err << "optiml: " << run.error().message() << "\n";
+        *env.err << "optiml: " << OneLine(run.error().message()) << "\n";
         json.push_back({{"folder", each.string()},
                         {"state", "unreadable"},
-                        {"problem", ValidUtf8(run.error().message())}});
+                        {"problem", ValidUtf8(OneLine(run.error().message()))}});
         text += Row(ShownPath(each, env), "unreadable", "", "", "");
         continue;
       }

@@ -129,6 +129,14 @@ std::string PlanMakers(const PreparedCandidate& prepared) {
   return text;
 }
 
+int ExitCodeOfKernel(const Evaluation& evaluation, bool is_own) {
+  const Rejection* rejection = evaluation.rejection();
+  if (rejection == nullptr) {
+    return kExitDone;
+  }
+  return is_own && rejection->stage <= Stage::kBuild ? kExitBadUse : kExitNothingKept;
+}
+
 std::vector<std::string> StopStages() {
   return {"parse", "plan", "build", "L1", "measure", "profile"};
 }

@@ -35,6 +35,10 @@ Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& fil
 // "from task.toml".
 std::string PlanMakers(const PreparedCandidate& prepared);
 
+// Of a command that judges one kernel: 0 accepted, 1 rejected, 2 when the task's own kernel does
+// not get as far as a verdict: its launcher cannot be followed or it does not build.
+int ExitCodeOfKernel(const Evaluation& evaluation, bool is_own);
+
 // Stages at which --stop-after may stop.
 std::vector<std::string> StopStages();
 

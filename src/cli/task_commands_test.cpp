@@ -105,6 +105,62 @@ TEST(Check, AcceptsRejectsAndSaysHowToReproduce) {
   EXPECT_EQ(json["reason"], "broken.cu:3: expected a ';'");
 }
 
+TEST(Check, ATasksOwnKernelThatGivesNothingToJudgeIsBadInput) {
+  CommandLine line;
+  for (const std::string what : {"broken", "untraceable"}) {
+    line.Write(what + "/task.toml", line.Read("copy/task.toml"));
+    line.Write(what + "/kernel.cu", "// " + what + "\n" + line.Read("copy/kernel.cu"));
+    for (const char* command : {"check", "profile", "emulate"}) {
+      EXPECT_EQ(line.Run({command, what}), kExitBadUse) << command;
+      EXPECT_THAT(line.out.str(), HasSubstr("kernel.cu: rejected at ")) << command;
+      // A candidate that does so is one that is rejected.
+      EXPECT_EQ(line.Run({command, "copy", "--kernel", what + "/kernel.cu"}), kExitNothingKept);
+    }
+  }
+  line.Write("wrong/task.toml", line.Read("copy/task.toml"));
+  line.Write("wrong/kernel.cu", "// wrong\n" + line.Read("copy/kernel.cu"));
+  EXPECT_EQ(line.Run({"check", "wrong"}), kExitNothingKept);
+}
+
+TEST(Check, TheReferenceHearsOfCtrlC) {
+  CommandLine line;
+  std::string host = line.Read("copy/task.toml");
+  host.replace(host.find("kind = \"original\""), 17, "kind = \"host\"\nsource = \"reference.cpp\"");
+  line.Write("copy/task.toml", host);
+  line.Write("copy/reference.cpp", "int");
+  line.Run({"check", "copy"});
+  ASSERT_EQ(line.tools.reference_options.size(), 1u);
+  EXPECT_EQ(line.tools.reference_options[0].stop, &line.stop);
+}
+
+TEST(Check, AKernelOfACorpusHearsOfCtrlC) {
+  CommandLine line;
+  line.stop = true;
+  const auto outcome = MakeToolbox()->RunProgram({"--gtest_list_tests"}, line.env, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::kInterrupted);
+}
+
+TEST(Check, AFileWithoutALauncherSaysWhyAndWhere) {
+  CommandLine line;
+  line.Write("empty.cu", "");
+  line.Write("bytes.cu", std::string("abc\n\x01\x02\0zz", 10));
+  line.Write("kernel.cu",
+             "// a kernel\n__global__ void __launch_bounds__(256)\n    twice(float* x) {}\n");
+  for (const auto& [file, message] :
+       {std::pair("empty.cu", "empty.cu:1: no launcher and no kernel: the file is empty"),
+        std::pair("bytes.cu", "bytes.cu:2: this is no CUDA source"),
+        std::pair("kernel.cu",
+                  "kernel.cu:3: no launcher of twice: write a host function extern "
+                  "\"C\" void NAME(...) that launches it, or describe its launch in "
+                  "[launch] of a task.toml (docs/task_format.md)")}) {
+    for (const char* command : {"check", "init", "optimize"}) {
+      EXPECT_EQ(line.Run({command, file}), kExitBadUse) << command;
+      EXPECT_THAT(line.err.str(), HasSubstr(message)) << command;
+    }
+  }
+}
+
 TEST(Check, SaysWhatAReferenceOfTheKernelItselfCannotSay) {
   CommandLine line;
   EXPECT_EQ(line.Run({"check", "copy"}), kExitDone);
@@ -189,6 +245,17 @@ TEST(Profile, ShowsTimesAndRejectsWrongKernels) {
   EXPECT_EQ(nlohmann::json::parse(line.out.str())["timings"][0]["shape"], "n=4096");
   line.Write("bad.cu", "// wrong\n");
   EXPECT_EQ(line.Run({"profile", "copy", "--kernel", "bad.cu"}), kExitNothingKept);
+}
+
+TEST(Doctor, SaysWhatAnUnwritableCacheMeans) {
+  CommandLine line;
+  line.tools.facts.toolchain = *line.tools.toolchain;
+  line.tools.facts.compiler = {"c++", "/usr/bin/c++", "g++ 12"};
+  line.env.variables = {{"HOME", line.Path("copy/kernel.cu").string()}};  // no folder
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("kernel.cu/.cache/optiml, not writable"));
+  EXPECT_THAT(line.out.str(), HasSubstr("every kernel and every host reference is compiled anew; "
+                                        "set OPTIML_CACHE_DIR to a folder"));
 }
 
 TEST(Doctor, SaysWhatFollowsFromWhatIsMissing) {

@@ -242,6 +242,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
     ReferenceOptions reference;
     reference.cache_directory = cache.empty() ? cache : cache / "reference";
     reference.confined = !options.unconfined;
+    reference.stop = env.stop;
     OPTIML_ASSIGN(bench.reference, tools.MakeReference(*bench.task, reference));
   }
   return bench;

@@ -135,6 +135,7 @@ class RealToolbox : public Toolbox {
     request.working_directory = env.working_directory;
     request.environment = env.variables;
     request.limits = limits;
+    request.stop = env.stop;
     return RunProcess(request);
   }
 

@@ -36,6 +36,9 @@ void TextEdits::Insert(size_t at, const std::string& text) {
 
 std::string TextEdits::Apply() {
   std::string result = text_;
+  if (result.starts_with("\xEF\xBB\xBF")) {
+    result.replace(0, 3, "   ");  // a byte order mark, which compilers take for a token
+  }
   for (const auto& [begin, end] : blanks_) {
     size_t at = begin;
     while (at < end) {
@@ -57,9 +60,15 @@ std::string TextEdits::Apply() {
   return result;
 }
 
+// Whether the line before `begin` goes on in the one that begins there.
+bool TextEdits::IsContinued(size_t begin) const {
+  const size_t back = begin >= 3 && text_[begin - 2] == '\r' ? 3 : 2;
+  return begin >= back && text_[begin - 1] == '\n' && text_[begin - back] == '\\';
+}
+
 // Directives inside a function outlive it, but for pragmas. A continued line is one directive.
 bool TextEdits::IsDirective(size_t begin, size_t end) const {
-  while (begin >= 2 && text_[begin - 1] == '\n' && text_[begin - 2] == '\\') {
+  while (IsContinued(begin)) {
     begin = text_.rfind('\n', begin - 2) + 1;
   }
   const size_t first = text_.find_first_not_of(" \t", begin);

@@ -27,6 +27,7 @@ class TextEdits {
   std::string Apply();
 
  private:
+  bool IsContinued(size_t begin) const;
   bool IsDirective(size_t begin, size_t end) const;
 
   const clang::ASTContext& context_;

@@ -119,6 +119,9 @@ class Interpreter {
                               const HostValue& right);
   HostValue Binary(const ast::Expr& expr, const std::string& op, const HostValue& left,
                    const HostValue& right, const ast::TypePtr& type);
+  // Remembers the first sum, difference or product that its type could not hold.
+  void NoteOverflow(const std::string& op, const HostValue& left, const HostValue& right,
+                    const ast::Type& type);
   HostValue Convert(const HostValue& value, const ast::TypePtr& type);
   HostValue Load(uint64_t address, const ast::TypePtr& type);
   void Store(uint64_t address, const HostValue& value);
@@ -172,6 +175,8 @@ class Interpreter {
   void AddLaunch(KernelLaunch launch, int function, uint64_t stream);
   KernelArgument MakeKernelArgument(const HostValue& value);
   Dim3 ReadDim3(const HostValue& value) const;
+  // What is known of why a launch shape is absurd: " (int overflowed in line 7: ...)", or nothing.
+  std::string OverflowNote() const;
   int FunctionOperand(const ast::Expr& expr);
   // A live buffer's pointer; refuses freed buffers and host pointers. Null is allowed.
   DevicePointer CheckedPointer(uint64_t address, const char* what);
@@ -198,6 +203,7 @@ class Interpreter {
   int64_t steps_ = 0;
   int64_t launches_ = 0;
   int depth_ = 0;
+  std::string overflow_;  // "int overflowed in line 7: 65536 * 65536"; empty: none did
   int64_t next_handle_ = 1;
   int line_ = 0;
 };

@@ -314,7 +314,37 @@ HostValue Interpreter::Binary(const ast::Expr& expr, const std::string& op, cons
     Refuse(op == "/" || op == "%" ? "launcher divides by zero"
                                   : fmt::format("operator {} has no defined result here", op));
   }
+  NoteOverflow(op, left, right, *type);
   return *result;
+}
+
+void Interpreter::NoteOverflow(const std::string& op, const HostValue& left, const HostValue& right,
+                               const ast::Type& type) {
+  if (!overflow_.empty() || KindOf(*left.type) != ValueKind::kInteger ||
+      KindOf(*right.type) != ValueKind::kInteger || (op != "+" && op != "-" && op != "*")) {
+    return;
+  }
+  const bool is_unsigned = IsUnsigned(type);
+  if (is_unsigned && op == "-") {
+    return;  // -x and x - 1 are meant
+  }
+  const auto wide = [&](const HostValue& value) {
+    return is_unsigned ? static_cast<__int128>(static_cast<uint64_t>(value.integer))
+                       : static_cast<__int128>(value.integer);
+  };
+  const __int128 a = wide(left);
+  const __int128 b = wide(right);
+  const __int128 exact = op == "+" ? a + b : (op == "-" ? a - b : a * b);
+  const int bits = static_cast<int>(8 * StorageBytes(type)) - (is_unsigned ? 0 : 1);
+  const __int128 end = static_cast<__int128>(1) << bits;
+  if (exact >= end || (!is_unsigned && exact < -end)) {
+    const auto shown = [&](const HostValue& value) {
+      return is_unsigned ? std::to_string(static_cast<uint64_t>(value.integer))
+                         : std::to_string(value.integer);
+    };
+    overflow_ = fmt::format("{} overflowed in line {}: {} {} {}", type.text, line_, shown(left), op,
+                            shown(right));
+  }
 }
 
 HostValue Interpreter::EvaluateBinary(const ast::Expr& expr) {

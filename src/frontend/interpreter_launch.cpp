@@ -121,12 +121,16 @@ int Interpreter::FunctionOperand(const ast::Expr& expr) {
   return *function;
 }
 
+std::string Interpreter::OverflowNote() const {
+  return overflow_.empty() ? "" : fmt::format(" ({})", overflow_);
+}
+
 void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) {
   if (++launches_ > limits_.launches) {
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
   if (const std::string fault = LaunchShapeFault(launch); !fault.empty()) {
-    Refuse(fault);
+    Refuse(fault + OverflowNote());
   }
   const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
   ApplyClusterDims(kernel, launch);

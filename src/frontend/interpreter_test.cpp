@@ -326,6 +326,14 @@ const Case kRefusals[] = {
      "kernel.cu:8: kernel argument: the pointer is to host memory"},
     {"EmptyGrid", "s<<<n / 2000, 32>>>(y, 0.f);",
      "kernel.cu:8: launch of s with an empty grid 0x1x1"},
+    {"EmptyGridOfAnOverflow",
+     "int m = 65536;\nint all = m * m;\ns<<<(all + 31) / 32, 32>>>(y, 0.f);",
+     "kernel.cu:10: launch of s with an empty grid 0x1x1 (int overflowed in line 9: 65536 * "
+     "65536)"},
+    {"GridOfAnUnsignedOverflow",
+     "unsigned m = 65536;\ns<<<dim3(1, m * (m - 1) * 2u), 32>>>(y, 0.f);",
+     "kernel.cu:9: launch of s with grid 1x4294836224x1 (at most 2147483647x65535x65535) (unsigned "
+     "int overflowed in line 9: 4294901760 * 2)"},
     {"TooManyThreads", "s<<<1, 2048>>>(y, 0.f);",
      "kernel.cu:8: launch of s with block 2048x1x1 (at most 1024 threads, 1024x1024x64)"},
     {"GridTooTall", "s<<<dim3(1, 70000), 32>>>(y, 0.f);",

@@ -481,6 +481,18 @@ TEST(DeviceText, KeepsAFileWithoutHostCode) {
   EXPECT_EQ(Parse(text).device_text, text);
 }
 
+TEST(DeviceText, HasNoByteOrderMark) {
+  const std::string text = "__global__ void k() {}\n";
+  EXPECT_EQ(Parse("\xEF\xBB\xBF" + text).device_text, "   " + text);
+}
+
+TEST(DeviceText, KeepsADirectiveThatIsContinuedOverWindowsLines) {
+  const ast::SourceUnit unit = Parse(
+      "extern \"C\" void run() {\r\n#define TWO \\\r\n  2\r\n}\r\n"
+      "__global__ void k(int* y) { y[0] = TWO; }\r\n");
+  EXPECT_NE(unit.device_text.find("#define TWO \\\r\n  2"), std::string::npos) << unit.device_text;
+}
+
 TEST(FindLauncher, ListsParameters) {
   const ast::SourceUnit unit =
       Parse("extern \"C\" void run(const float* x,\n  float* y, int rows) {}\nvoid other() {}\n");

@@ -83,6 +83,47 @@ TEST(Catalogue, DiagnosisMovesPriors) {
   EXPECT_GT(prior(&compute), prior(nullptr));
 }
 
+std::string WithReturns(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '\n' ? "\r\n" : std::string(1, c);
+  }
+  return result;
+}
+
+TEST(Catalogue, LineEndsStayThoseOfTheSource) {
+  // One whose kernel is replaced, one that gets edits of its text.
+  KernelCase unlifted = Relu();
+  unlifted.text.replace(unlifted.text.find("fmaxf(x[i], 0.0f)"), 17,
+                        "x[i]; __syncthreads(); for (int j = 0; j < n; ++j) y[i] += 1.0f");
+  for (const KernelCase& kernel : {Relu(), BiasGelu(), Softmax(), unlifted}) {
+    KernelCase windows = kernel;
+    windows.text = WithReturns(kernel.text);
+    const Made made = Make(windows);
+    const Made plain = Make(kernel);
+    const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+    ASSERT_FALSE(edits.empty()) << kernel.entry;
+    for (const Edit& edit : edits) {
+      EXPECT_EQ(made.Apply({edit}), WithReturns(plain.Apply({edit})))
+          << kernel.entry << " " << edit.Label();
+    }
+  }
+}
+
+TEST(Catalogue, AByteOrderMarkStaysBeforeTheResult) {
+  const std::string mark = "\xEF\xBB\xBF";
+  KernelCase marked = Relu();
+  marked.text = "// What the file is.\n" + marked.text.substr(1);  // right before the kernel
+  const Made plain = Make(marked);
+  marked.text = mark + marked.text;
+  const Made made = Make(marked);
+  const std::vector<Edit> edits = made.catalogue->Propose({}, nullptr);
+  ASSERT_FALSE(edits.empty());
+  for (const Edit& edit : edits) {
+    EXPECT_EQ(made.Apply({edit}), mark + plain.Apply({edit})) << edit.Label();
+  }
+}
+
 TEST(Catalogue, EmptyChainIsTheRoot) {
   const Made made = Make(Relu());
   EXPECT_EQ(made.Apply({}), made.source.text());

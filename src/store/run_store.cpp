@@ -61,6 +61,9 @@ constexpr int64_t kSchema = kMigrations.size();
 // Holds the run for one process: an advisory lock on a file of its own beside the store, which the
 // kernel gives back when the process ends, however it ends. (A lock on the store itself would clash
 // with SQLite's, which closing any other descriptor of that file gives up.)
+//
+// The file has room for a note: how the run ended, when the store itself could not be written any
+// more. Writing over what is there needs no space on a full disk.
 class RunLock {
  public:
   static Result<RunLock> Take(const fs::path& store) {
@@ -75,8 +78,23 @@ class RunLock {
       return Error(ErrorCode::kUnavailable,
                    fmt::format("{}: another process works on this run", store.string()));
     }
+    lock.Note("");
     return lock;
   }
+
+  // Replaces the note. Without room for one nothing is noted.
+  void Note(std::string text) const {
+    text.resize(kNoteBytes, ' ');
+    [[maybe_unused]] const ssize_t written = pwrite(fd_, text.data(), text.size(), 0);
+  }
+
+  // The note beside a store; empty when there is none.
+  static std::string NoteBeside(const fs::path& store) {
+    const Result<std::string> text = ReadFile(store.string() + ".lock", kNoteBytes);
+    const size_t end = text ? text->find_last_not_of(' ') : std::string::npos;
+    return end == std::string::npos ? "" : text->substr(0, end + 1);
+  }
+
   RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   RunLock& operator=(RunLock&&) = delete;  // a store keeps its lock for life
   ~RunLock() {
@@ -86,6 +104,8 @@ class RunLock {
   }
 
  private:
+  static constexpr size_t kNoteBytes = 4096;
+
   explicit RunLock(int fd) : fd_(fd) {}
   int fd_;
 };
@@ -139,8 +159,8 @@ Result<void> WriteHeader(Database& database, const RunRecord& header) {
 
 class SqliteRunStore : public RunStore {
  public:
-  SqliteRunStore(Database database, std::optional<RunLock> lock)
-      : lock_(std::move(lock)), database_(std::move(database)) {}
+  SqliteRunStore(fs::path file, Database database, std::optional<RunLock> lock)
+      : file_(std::move(file)), lock_(std::move(lock)), database_(std::move(database)) {}
 
   ~SqliteRunStore() override {
     if (lock_) {
@@ -262,12 +282,20 @@ class SqliteRunStore : public RunStore {
   }
 
   Result<void> SetState(RunState state, const std::string& failure) override {
+    Result<void> written = CommitState(state, failure);
+    if (lock_) {
+      lock_->Note(written ? "" : RunStateName(state) + "\n" + failure);
+    }
+    return written;
+  }
+
+ private:
+  Result<void> CommitState(RunState state, const std::string& failure) {
     OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
     OPTIML_TRY(WriteState(database_, state, failure));
     return transaction.Commit();
   }
 
- private:
   Result<int64_t> NextPosition(const char* table) {
     OPTIML_ASSIGN(const Value next, database_.Scalar(fmt::format(
                                         "SELECT coalesce(max(position), -1) + 1 FROM {}", table)));
@@ -330,6 +358,18 @@ class SqliteRunStore : public RunStore {
     OPTIML_ASSIGN(record.task.task_toml, Blob(run[5]));
     OPTIML_ASSIGN(record.state, ParseRunState(Text(states.front()[1])));
     record.failure = Text(states.front()[2]);
+    return AddNote(record);
+  }
+
+  // The state that could not be stored.
+  Result<void> AddNote(RunRecord& record) const {
+    const std::string note = RunLock::NoteBeside(file_);
+    if (record.state != RunState::kRunning || note.empty()) {
+      return {};
+    }
+    const size_t end = note.find('\n');
+    OPTIML_ASSIGN(record.state, ParseRunState(note.substr(0, end)));
+    record.failure = end == std::string::npos ? "" : note.substr(end + 1);
     return {};
   }
 
@@ -394,6 +434,7 @@ class SqliteRunStore : public RunStore {
     return {};
   }
 
+  fs::path file_;
   std::optional<RunLock> lock_;  // given up after the connection is closed
   Database database_;
   std::map<std::string, std::string> blobs_;  // by hash, while Load runs
@@ -469,7 +510,7 @@ Result<std::unique_ptr<RunStore>> RunStore::Create(const std::filesystem::path& 
   OPTIML_ASSIGN(Database database, Database::Open(file, Mode::kWrite));
   OPTIML_TRY(PrepareForWriting(database));
   return std::unique_ptr<RunStore>(
-      std::make_unique<SqliteRunStore>(std::move(database), std::move(lock)));
+      std::make_unique<SqliteRunStore>(file, std::move(database), std::move(lock)));
 }
 
 Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& file,
@@ -491,7 +532,7 @@ Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& fi
     OPTIML_TRY(transaction.Commit());
   }
   return std::unique_ptr<RunStore>(
-      std::make_unique<SqliteRunStore>(std::move(database), std::move(lock)));
+      std::make_unique<SqliteRunStore>(file, std::move(database), std::move(lock)));
 }
 
 }  // namespace optiml

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
+#include <functional>
 
 #include <sqlite3.h>
 
@@ -270,6 +273,96 @@ TEST_F(RunStoreTest, AFullDiskIsAnErrorAndLosesNothingCommitted) {
   EXPECT_TRUE(store->AppendNode(node));
   store.reset();
   EXPECT_EQ(MustOpen()->Load()->nodes.size(), written + 1);
+}
+
+TEST_F(RunStoreTest, AStateThatTheDiskHasNoRoomForIsNotLost) {
+  struct sigaction before;
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &before);
+  rlimit old_limit;
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  auto store = MustCreate();
+  ASSERT_TRUE(store->AppendNode(SampleRecord().nodes[0]));
+  rlimit small = old_limit;
+  small.rlim_cur = 8'192;  // less than the log holds already
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Result<void> noted = store->SetState(RunState::kFailed, "nodes: the disk is full");
+  store.reset();
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  sigaction(SIGXFSZ, &before, nullptr);
+  ASSERT_FALSE(noted);
+  for (int reading = 0; reading < 2; ++reading) {
+    const Result<RunRecord> record = MustOpen(true)->Load();
+    ASSERT_TRUE(record) << record.error().message();
+    EXPECT_EQ(record->state, RunState::kFailed);
+    EXPECT_EQ(record->failure, "nodes: the disk is full");
+    EXPECT_EQ(record->nodes.size(), 1U);
+  }
+  // It is over once somebody works on the run again.
+  store = MustOpen();
+  EXPECT_EQ(MustOpen(true)->Load()->state, RunState::kRunning);
+  ASSERT_TRUE(store->SetState(RunState::kFinished, ""));
+  store.reset();
+  EXPECT_EQ(MustOpen(true)->Load()->state, RunState::kFinished);
+}
+
+// Runs `body` in a process that may read the folder but not write it; returns whether it was true.
+bool WhereNothingCanBeWritten(const fs::path& folder, const std::function<bool()>& body) {
+  chmod(folder.c_str(), 0555);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    chmod(entry.path().c_str(), 0444);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool lowered = getuid() != 0 || setuid(65534) == 0;  // root may write anything
+    _exit(lowered && access(folder.c_str(), W_OK) != 0 && body() ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  chmod(folder.c_str(), 0755);
+  return status == 0;
+}
+
+TEST_F(RunStoreTest, AReaderNeedsNoRightToWrite) {
+  Fill(*MustCreate(), SampleRecord());
+  const std::string expected = DumpRecord(SampleRecord());
+  const auto reads_it = [&] {
+    const auto store = RunStore::Open(file(), true);
+    const Result<RunRecord> record = store ? (*store)->Load() : store.error();
+    fprintf(stderr, "%s\n", record ? "read" : record.error().message().c_str());
+    return record && DumpRecord(*record) == expected;
+  };
+  EXPECT_TRUE(WhereNothingCanBeWritten(folder_.path(), reads_it));
+  // As a writer leaves it that closes while another one reads.
+  chmod(file().c_str(), 0644);
+  Sql("PRAGMA journal_mode = WAL");
+  EXPECT_TRUE(WhereNothingCanBeWritten(folder_.path(), reads_it));
+}
+
+TEST_F(RunStoreTest, AReaderWithoutTheRightToWriteSeesWhatAKilledWriterLogged) {
+  const pid_t writer = fork();
+  if (writer == 0) {
+    auto store = RunStore::Create(file(), SampleHeader());
+    const bool written = store && (*store)->AppendNode(SampleRecord().nodes[0]).has_value();
+    if (written) {
+      kill(getpid(), SIGKILL);
+    }
+    _exit(1);
+  }
+  waitpid(writer, nullptr, 0);
+  ASSERT_GT(fs::file_size(file().string() + "-wal"), 0U);
+  const auto reads_it = [&] {
+    const auto store = RunStore::Open(file(), true);
+    const Result<RunRecord> record = store ? (*store)->Load() : store.error();
+    fprintf(stderr, "%s\n", record ? "read" : record.error().message().c_str());
+    return record && record->nodes.size() == 1;
+  };
+  EXPECT_TRUE(WhereNothingCanBeWritten(folder_.path(), reads_it));
+  ASSERT_GT(fs::file_size(file().string() + "-wal"), 0U);
+  fs::remove(file().string() + "-shm");  // as after a restart of some machines, or in a copy
+  EXPECT_TRUE(WhereNothingCanBeWritten(folder_.path(), reads_it));
+  EXPECT_EQ(MustOpen(true)->Load()->nodes.size(), 1U);
 }
 
 TEST_F(RunStoreTest, AFullDiskAtCreationLeavesNoStore) {

@@ -16,6 +16,9 @@ namespace {
 // How long a reader waits for a writer's checkpoint, and the reverse.
 constexpr int kBusyTimeoutMs = 5000;
 
+// The files of a store that hold data: itself, its write-ahead log, its rollback journal.
+constexpr const char* kParts[] = {"", "-wal", "-journal"};
+
 class Statement {
  public:
   Statement() = default;
@@ -117,9 +120,8 @@ Error Database::LastError(std::string_view doing) const {
       return Error(ErrorCode::kParse, fmt::format("{}: not a store of OptiML: {}", file_.string(),
                                                   sqlite3_errmsg(connection_.get())));
     case SQLITE_FULL:
-      return Error(ErrorCode::kIo, fmt::format("{}: cannot {}: the disk is full (the run can be "
-                                               "resumed when there is space)",
-                                               file_.string(), doing));
+      return Error(ErrorCode::kIo,
+                   fmt::format("{}: cannot {}: the disk is full", file_.string(), doing));
     default:
       break;
   }
@@ -132,6 +134,34 @@ Error Database::LastError(std::string_view doing) const {
 }
 
 Result<Database> Database::Open(const std::filesystem::path& file, Mode mode) {
+  OPTIML_ASSIGN(Database database, Connect(file, file, mode));
+  if (mode != Mode::kReadOnly || !database.NeedsToWrite()) {
+    return database;
+  }
+  OPTIML_ASSIGN(TemporaryDirectory folder, TemporaryDirectory::Create("optiml-store-"));
+  for (const char* suffix : kParts) {
+    const std::filesystem::path part = file.string() + suffix;
+    if (std::error_code ignored; *suffix != '\0' && !std::filesystem::exists(part, ignored)) {
+      continue;
+    }
+    std::error_code error;
+    const std::filesystem::path copy = folder.path() / part.filename();
+    if (std::filesystem::copy_file(part, copy, error)) {
+      std::filesystem::permissions(
+          copy, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
+    }
+    if (error) {
+      return Error(ErrorCode::kIo,
+                   fmt::format("{}: cannot copy: {}", part.string(), error.message()));
+    }
+  }
+  OPTIML_ASSIGN(database, Connect(folder.path() / file.filename(), file, mode));
+  database.copy_ = std::move(folder);
+  return database;
+}
+
+Result<Database> Database::Connect(const std::filesystem::path& file,
+                                   const std::filesystem::path& shown, Mode mode) {
   // A reader opens for writing as well where it may, because SQLite must then be able to recover
   // the write-ahead log that a killed writer left; query_only keeps it from writing rows.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE |
@@ -139,7 +169,7 @@ Result<Database> Database::Open(const std::filesystem::path& file, Mode mode) {
   sqlite3* connection = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &connection, flags, nullptr);
   OPTIML_CHECK(connection != nullptr, "SQLite could not allocate a connection");
-  Database database(file, connection);
+  Database database(shown, connection);
   if (code != SQLITE_OK) {
     return database.LastError("open");
   }
@@ -151,6 +181,16 @@ Result<Database> Database::Open(const std::filesystem::path& file, Mode mode) {
     OPTIML_TRY(database.Execute("PRAGMA query_only = 1"));
   }
   return database;
+}
+
+bool Database::NeedsToWrite() {
+  Statement statement;
+  if (statement.Prepare(connection_.get(), "SELECT count(*) FROM sqlite_schema") == SQLITE_OK &&
+      statement.Step() == SQLITE_ROW) {
+    return false;
+  }
+  const int code = sqlite3_errcode(connection_.get()) & 0xff;
+  return code == SQLITE_READONLY || code == SQLITE_CANTOPEN;
 }
 
 Result<void> Database::Execute(const std::string& sql) {

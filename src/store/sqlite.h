@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/file_system.h"
 #include "base/result.h"
 
 struct sqlite3;
@@ -40,6 +42,8 @@ enum class Mode {
 
 class Database {
  public:
+  // A reader that may not write the folder, where SQLite would have to recover what a writer left,
+  // reads a private copy of the file and its logs.
   static Result<Database> Open(const std::filesystem::path& file, Mode mode);
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
@@ -67,10 +71,16 @@ class Database {
   };
   Database(std::filesystem::path file, sqlite3* connection)
       : file_(std::move(file)), connection_(connection) {}
+  // `shown`: what messages call the file.
+  static Result<Database> Connect(const std::filesystem::path& file,
+                                  const std::filesystem::path& shown, Mode mode);
+  // Whether nothing can be read without writing first, which is not allowed.
+  bool NeedsToWrite();
   Result<void> Insert(const char* verb, const char* table, const std::vector<Cell>& cells);
   Error LastError(std::string_view doing) const;
 
   std::filesystem::path file_;
+  std::optional<TemporaryDirectory> copy_;  // outlives the connection
   std::unique_ptr<sqlite3, Closer> connection_;
 };
 

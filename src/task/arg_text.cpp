@@ -57,12 +57,13 @@ Result<void> ParseFillText(std::string_view text, ArgSpec& arg) {
 
 }  // namespace
 
-Result<ArgSpec> ParseArgText(const std::string& name, const std::string& text) {
+Result<ArgSpec> ParseArgText(const std::string& name, const std::string& text,
+                             std::string_view what_it_is) {
   const auto fail = [&](const std::string& what) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("argument {}={}: {} (write dtype[extents]:role:fill, dtype=value, "
+                 fmt::format("{} {}={}: {} (write dtype[extents]:role:fill, dtype=value, "
                              "dtype:fill or size)",
-                             name, text, what));
+                             what_it_is, name, text, what));
   };
   ArgSpec arg;
   arg.name = name;

@@ -103,13 +103,16 @@ struct ArgGuess {
 class Inference {
  public:
   Inference(const std::set<std::string>& size_names,
-            const std::map<std::string, std::string>& given, InferredTask& out)
-      : size_names_(size_names), given_(given), out_(out) {}
+            const std::map<std::string, std::string>& given,
+            const std::map<std::string, std::string>& flags, InferredTask& out)
+      : size_names_(size_names), given_(given), flags_(flags), out_(out) {}
 
   Result<ArgGuess> Infer(const LauncherFact& fact) {
     const auto given = given_.find(fact.name);
     if (given != given_.end()) {
-      OPTIML_ASSIGN(const ArgSpec arg, ParseArgText(given->first, given->second));
+      OPTIML_ASSIGN(const ArgSpec arg,
+                    ParseArgText(given->first, given->second,
+                                 flags_.contains(fact.name) ? "--arg" : "argument"));
       return ArgGuess{ArgToml(arg), ""};
     }
     return fact.is_pointer ? Buffer(fact) : Scalar(fact);
@@ -184,6 +187,7 @@ class Inference {
 
   const std::set<std::string>& size_names_;
   const std::map<std::string, std::string>& given_;
+  const std::map<std::string, std::string>& flags_;  // those of them that flags gave
   InferredTask& out_;
 };
 
@@ -215,9 +219,12 @@ Result<InferredTask> InferTask(const std::filesystem::path& source, const std::s
     const bool known = std::any_of(launcher.begin(), launcher.end(),
                                    [&](const LauncherFact& fact) { return fact.name == name; });
     if (!known) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}: argument \"{}\" is described, but {} has no such parameter",
-                               file_name, name, entry));
+      return Error(
+          ErrorCode::kInvalidArgument,
+          overrides.shapes.contains(name)
+              ? fmt::format("--arg {}: {} has no such parameter ({})", name, entry, file_name)
+              : fmt::format("{}: argument \"{}\" is described, but {} has no such parameter",
+                            file_name, name, entry));
     }
   }
   InferredTask inferred;
@@ -252,7 +259,7 @@ Result<InferredTask> InferTask(const std::filesystem::path& source, const std::s
     toml += fmt::format("checked = {}\n", RowsToml(checked));
   }
   toml += "\n[args]   # in the launcher's order\n";
-  Inference inference(size_names, given, inferred);
+  Inference inference(size_names, given, overrides.shapes, inferred);
   for (const LauncherFact& fact : launcher) {
     if (fact.name.empty()) {
       return Error(ErrorCode::kInvalidArgument,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "task/names.h"
 
@@ -15,11 +16,17 @@ struct Token {
   int line = 0;
 };
 
+// Without a byte order mark.
+std::string_view WithoutMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 // Words, strings (with quotes) and single characters; comments, preprocessor lines and white space
 // are dropped.
 class Tokenizer {
  public:
-  explicit Tokenizer(std::string_view text) : text_(text) {}
+  explicit Tokenizer(std::string_view text) : text_(WithoutMark(text)) {}
 
   std::vector<Token> Run() {
     std::vector<Token> tokens;
@@ -246,11 +253,59 @@ class Scanner {
   std::vector<ScannedLauncher> found_;
 };
 
+// The line of the first byte that no text has; absent in a text.
+std::optional<int> BinaryLine(std::string_view text) {
+  int line = 1;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && std::isspace(byte) == 0) {
+      return line;
+    }
+    line += c == '\n' ? 1 : 0;
+  }
+  return std::nullopt;
+}
+
+// The first kernel's name, with its line.
+std::optional<Token> FirstKernel(const std::vector<Token>& tokens) {
+  const auto global = std::find_if(tokens.begin(), tokens.end(),
+                                   [](const Token& token) { return token.text == "__global__"; });
+  for (auto at = global; at != tokens.end() && at + 1 != tokens.end(); ++at) {
+    // What stands before a parenthesis is the name, or an attribute such as __launch_bounds__(256).
+    if ((at + 1)->text == "(" && IsIdentifier(at->text) && !at->text.starts_with("__")) {
+      return *at;
+    }
+  }
+  return std::nullopt;
+}
+
+// Why a file without a launcher has none, and the way out.
+Error NoLauncher(std::string_view text, const std::vector<Token>& tokens,
+                 const std::string& file_name) {
+  constexpr std::string_view kWrite =
+      "write a host function extern \"C\" void NAME(...) that launches";
+  const auto at = [&](int line, const std::string& what) {
+    return Error(ErrorCode::kNotFound, fmt::format("{}:{}: {}", file_name, line, what));
+  };
+  if (const auto line = BinaryLine(text)) {
+    return at(*line, "this is no CUDA source: it holds bytes that no text has");
+  }
+  if (const auto kernel = FirstKernel(tokens)) {
+    return at(kernel->line,
+              fmt::format("no launcher of {}: {} it, or describe its launch in [launch] of a "
+                          "task.toml (docs/task_format.md)",
+                          kernel->text, kWrite));
+  }
+  return at(1, fmt::format("no launcher and no kernel: {}{} a kernel",
+                           tokens.empty() ? "the file is empty; " : "", kWrite));
+}
+
 }  // namespace
 
 Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& file_name,
                                      const std::string& entry) {
-  std::vector<ScannedLauncher> found = Scanner(Tokenizer(text).Run()).Run();
+  const std::vector<Token> tokens = Tokenizer(text).Run();
+  std::vector<ScannedLauncher> found = Scanner(tokens).Run();
   std::vector<std::string> names;
   for (ScannedLauncher& launcher : found) {
     if (launcher.entry == entry) {
@@ -265,10 +320,7 @@ Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& f
                                            : fmt::format("found: {}", fmt::join(names, ", "))));
   }
   if (found.empty()) {
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("{}: no launcher: write a host function extern \"C\" void NAME(...) "
-                             "that launches the kernel",
-                             file_name));
+    return NoLauncher(text, tokens, file_name);
   }
   if (found.size() > 1) {
     return Error(ErrorCode::kInvalidArgument,
@@ -291,6 +343,13 @@ Result<SizeBindings> ParseSizes(std::string_view text) {
     const std::string name = part.substr(0, equals);
     const std::optional<int64_t> value =
         equals == std::string::npos ? std::nullopt : ParseInteger(part.substr(equals + 1));
+    const std::string digits = equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (!value && IsIdentifier(name) && !digits.empty() &&
+        digits.find_first_not_of("0123456789") == std::string::npos) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("\"{}\" is too large: a size is at most {}", part,
+                               std::numeric_limits<int64_t>::max()));
+    }
     if (!IsIdentifier(name) || !value || *value < 0) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("\"{}\" is no size: write name=number, not negative", part));
@@ -318,6 +377,7 @@ std::optional<int> FunctionLine(std::string_view text, std::string_view name) {
 Result<SourceComments> ReadComments(std::string_view text, const std::string& file_name) {
   constexpr std::string_view kMark = "// optiml:";
   SourceComments comments;
+  text = WithoutMark(text);
   int line = 0;
   while (!text.empty()) {
     ++line;

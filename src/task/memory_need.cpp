@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "task/inputs.h"
+#include "task/task_file.h"
 
 namespace optiml {
 namespace {
@@ -35,23 +36,24 @@ uint64_t BufferBytes(const KernelTask& task, const SizeRow& row) {
 }
 
 Result<void> CheckMemory(const KernelTask& task, uint64_t cases, uint64_t available_bytes) {
-  const auto check = [&](const SizeRow& row, uint64_t copies, const char* what) -> Result<void> {
+  const auto check = [&](const SizeRow& row, uint64_t copies, const char* what,
+                         const char* flag) -> Result<void> {
     const uint64_t buffers = BufferBytes(task, row);
     if (buffers <= available_bytes / copies) {
       return {};
     }
     return Error(
         ErrorCode::kUnavailable,
-        fmt::format("task.toml{}: {} {} has {} of buffers and needs about {} of memory; {} "
+        fmt::format("{}: {} {} has {} of buffers and needs about {} of memory; {} "
                     "are free: make the sizes smaller",
-                    row.line > 0 ? fmt::format(":{}", row.line) : "", what, row.Text(),
-                    Gibibytes(buffers), Gibibytes(buffers * copies), Gibibytes(available_bytes)));
+                    WhereSaid(row, flag, "task.toml"), what, row.Text(), Gibibytes(buffers),
+                    Gibibytes(buffers * copies), Gibibytes(available_bytes)));
   };
   for (const SizeRow& row : task.checked) {
-    OPTIML_TRY(check(row, kCopiesOfCase * cases, "the checked row"));
+    OPTIML_TRY(check(row, kCopiesOfCase * cases, "the checked row", "--checked"));
   }
   for (const SizeRow& row : task.timed) {
-    OPTIML_TRY(check(row, kCopiesOfTimed, "the timed row"));
+    OPTIML_TRY(check(row, kCopiesOfTimed, "the timed row", "--timed"));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "base/file_system.h"
 #include "task/names.h"
+#include "task/task_file.h"
 
 namespace optiml {
 namespace {
@@ -160,8 +161,8 @@ Result<void> CheckRecorded(Tensor& tensor, const ArgSpec& arg, const std::vector
                            const std::filesystem::path& file) {
   const auto fail = [&](const std::string& what) {
     return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{}: {} {} (task.toml:{})", file.filename().string(), arg.name, what,
-                             arg.line));
+                 fmt::format("{}: {} {} ({})", file.filename().string(), arg.name, what,
+                             WhereSaid(arg, "task.toml")));
   };
   if (tensor.shape != shape) {
     return fail(fmt::format("has shape [{}] in the file, but [{}] in the task",

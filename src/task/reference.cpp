@@ -1,6 +1,7 @@
 #include "task/reference.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "task/launcher_scan.h"
 #include "task/names.h"
 #include "task/reference_driver.h"
+#include "task/task_file.h"
 
 namespace optiml {
 namespace {
@@ -124,7 +126,9 @@ class CompiledReference : public HostReference {
                     symbol() + (in_range_function ? "_range" : ""), what));
   }
 
-  Result<void> Compile(const std::filesystem::path& program, const std::string& driver);
+  Result<void> Compile(const std::string& driver, const std::string& name);
+  // Puts the compiled program where it can be written, and `program_` there.
+  Result<void> Keep(const std::string& bytes, const std::string& name);
   Result<void> ReadSignature();
   Result<void> CheckParameter(const ArgSpec& arg, const Parameter& parameter) const;
   Result<void> CheckRangeParameters(const std::vector<Parameter>& parameters) const;
@@ -159,6 +163,7 @@ Result<ProcessOutcome> CompiledReference::Start(std::vector<std::string> argv,
                                                            {"LC_ALL", "C"},
                                                            {"CCACHE_DISABLE", "1"},
                                                            {"TMPDIR", scratch_.path()}};
+  request.stop = options_.stop;
   if (options_.confined) {
     request.sandbox = Sandbox{std::move(read_only), {scratch_.path()}};
   }
@@ -189,8 +194,7 @@ std::string FirstError(const std::string& log, const std::string& folder) {
   return text;
 }
 
-Result<void> CompiledReference::Compile(const std::filesystem::path& program,
-                                        const std::string& driver) {
+Result<void> CompiledReference::Compile(const std::string& driver, const std::string& name) {
   OPTIML_ASSIGN(const std::filesystem::path compiler, [] {
     Result<std::filesystem::path> found = FindProgram("c++");
     if (!found) {
@@ -231,9 +235,7 @@ Result<void> CompiledReference::Compile(const std::filesystem::path& program,
     return Error(ErrorCode::kInvalidArgument, FirstError(log, folder.string()));
   }
   OPTIML_ASSIGN(const std::string bytes, ReadFile(built));
-  OPTIML_TRY(WriteFileAtomically(program, bytes));
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all, ignored);
-  return {};
+  return Keep(bytes, name);
 }
 
 Result<void> CompiledReference::Prepare() {
@@ -265,22 +267,35 @@ Result<void> CompiledReference::Prepare() {
     OPTIML_ASSIGN(const std::string contents, ReadFile(path));
     hasher.Add(path.string()).Add(contents);
   }
+  const std::string name = "reference-" + hasher.Finish().Hex().substr(0, 32);
   const std::filesystem::path folder =
       options_.cache_directory.empty() ? scratch_.path() : options_.cache_directory;
-  OPTIML_TRY(CreateDirectories(folder));
-  program_ = std::filesystem::absolute(folder).lexically_normal() /
-             ("reference-" + hasher.Finish().Hex().substr(0, 32));
-  if (!std::filesystem::exists(program_, ignored)) {
-    OPTIML_TRY(Compile(program_, driver));
+  program_ = std::filesystem::absolute(folder).lexically_normal() / name;
+  // One that another user made may be there and not be ours to run.
+  if (access(program_.c_str(), R_OK | X_OK) != 0) {
+    OPTIML_TRY(Compile(driver, name));
   }
   return ReadSignature();
+}
+
+Result<void> CompiledReference::Keep(const std::string& bytes, const std::string& name) {
+  const auto write = [&](const std::filesystem::path& program) -> Result<void> {
+    OPTIML_TRY(CreateDirectories(program.parent_path()));
+    OPTIML_TRY(WriteFileAtomically(program, bytes));
+    std::error_code ignored;
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all, ignored);
+    program_ = program;
+    return {};
+  };
+  // A cache that cannot be written costs time, nothing else.
+  return write(program_) ? Result<void>() : write(scratch_.path() / name);
 }
 
 Result<void> CompiledReference::CheckParameter(const ArgSpec& arg,
                                                const Parameter& parameter) const {
   const auto wrong = [&](const std::string& expected) {
-    return Fail(fmt::format("has {} for {}, expected {} (task.toml:{})", parameter.text, arg.name,
-                            expected, arg.line));
+    return Fail(fmt::format("has {} for {}, expected {} ({})", parameter.text, arg.name, expected,
+                            WhereSaid(arg, "task.toml")));
   };
   if (!arg.is_buffer) {
     const bool fits = !parameter.is_pointer && !parameter.is_other &&

@@ -14,6 +14,7 @@
 //
 // Threads: one call at a time.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,11 +29,15 @@
 namespace optiml {
 
 struct ReferenceOptions {
-  std::filesystem::path cache_directory;  // compiled references by content hash; empty: a temporary
-                                          // folder of this reference
-  bool confined = true;                   // false only after the user's explicit --unconfined
+  // Compiled references by content hash. Empty, or a folder that cannot be written: a temporary one
+  // of this reference.
+  std::filesystem::path cache_directory;
+  bool confined = true;  // false only after the user's explicit --unconfined
   double time_limit_s = 60;
   uint64_t memory_bytes = uint64_t{4} << 30;
+  // Set when the user wants the end: what runs is killed, and the call fails with kInterrupted.
+  // Borrowed; may be null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 class HostReference {

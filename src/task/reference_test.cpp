@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <fstream>
 #include <map>
 
@@ -204,6 +205,35 @@ TEST_F(ReferenceTest, WhatGoesWrongInsideIsNamed) {
   for (size_t i = 0; i < cases.size(); ++i) {
     EXPECT_THAT(RunMode(bodies, i), HasSubstr(cases[i].second)) << cases[i].first;
   }
+}
+
+TEST_F(ReferenceTest, EndsWhenTheUserWantsTheEnd) {
+  Write("reference.cpp", std::string(kSignature) + "{ for (volatile int i = 0;; ) (void)i; }\n");
+  task_ = *LoadTask(folder_.path());
+  std::atomic<bool> stop{false};
+  ReferenceOptions options;
+  options.cache_directory = folder_.path() / "cache";
+  options.time_limit_s = 30;
+  options.stop = &stop;
+  const auto reference = MakeHostReference(task_, options);
+  ASSERT_TRUE(reference) << reference.error().message();
+  const TaskInputs inputs = *MakeInputs(task_, {{"n", 5}, {"mode", 0}}, 1);
+  stop = true;
+  const auto result = (*reference)->Run(inputs);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), ErrorCode::kInterrupted) << result.error().message();
+}
+
+TEST_F(ReferenceTest, WorksWithoutACacheThatCanBeWritten) {
+  Write("reference.cpp", GoodReference());
+  task_ = *LoadTask(folder_.path());
+  ReferenceOptions options;
+  options.cache_directory = folder_.path() / "task.toml" / "cache";  // below a file
+  const auto reference = MakeHostReference(task_, options);
+  ASSERT_TRUE(reference) << reference.error().message();
+  const TaskInputs inputs = *MakeInputs(task_, {{"n", 5}, {"mode", 0}}, 1);
+  const auto result = (*reference)->Run(inputs);
+  EXPECT_TRUE(result) << result.error().message();
 }
 
 }  // namespace

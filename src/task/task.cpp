@@ -35,7 +35,11 @@ Result<KernelTask> LoadLoneSource(const std::filesystem::path& path,
     OPTIML_ASSIGN(const SourceComments comments, ReadComments(text, file_name));
     entry = comments.entry;
   }
-  OPTIML_ASSIGN(const ScannedLauncher launcher, ScanLauncher(text, file_name, entry));
+  Result<ScannedLauncher> scanned = ScanLauncher(text, file_name, entry);
+  if (!scanned && !overrides.entry.empty()) {
+    return std::move(scanned).error().WithContext("--entry " + overrides.entry);
+  }
+  OPTIML_ASSIGN(const ScannedLauncher launcher, std::move(scanned));
   OPTIML_ASSIGN(const InferredTask inferred,
                 InferTask(path, text, launcher.entry,
                           overrides.launcher.empty() ? RolesFromConst(launcher.parameters)
@@ -48,9 +52,14 @@ Result<KernelTask> LoadLoneSource(const std::filesystem::path& path,
                     "with flags or comments, or write a task.toml with optiml init",
                     file_name, launcher.line, launcher.entry, fmt::join(inferred.missing, "; ")));
   }
+  // Once more, so that messages about what the flags gave name the flags.
+  TaskOverrides flags;
+  flags.timed = overrides.timed;
+  flags.checked = overrides.checked;
+  flags.shapes = overrides.shapes;
   return ParseTaskFile(inferred.toml, file_name + " (inferred task)",
                        path.has_parent_path() ? path.parent_path() : std::filesystem::path("."),
-                       {});
+                       flags);
 }
 
 std::string_view KindOf(bool is_pointer) {
@@ -91,8 +100,9 @@ Result<KernelTask> LoadTask(const std::filesystem::path& path, const TaskOverrid
 Result<void> CheckArguments(const KernelTask& task, const std::vector<LauncherFact>& launcher) {
   const std::string source = task.source.path();
   const auto fail = [&](const ArgSpec& arg, const LauncherFact& fact, const std::string& what) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("task.toml:{}: {} ({}:{})", arg.line, what, source, fact.line));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: {} ({}:{})", WhereSaid(arg, "task.toml"), what, source, fact.line));
   };
   const size_t common = std::min(task.args.size(), launcher.size());
   for (size_t i = 0; i < common; ++i) {
@@ -128,12 +138,14 @@ Result<void> CheckArguments(const KernelTask& task, const std::vector<LauncherFa
   }
   if (task.args.size() != launcher.size()) {
     const bool too_few = task.args.size() < launcher.size();
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("task.toml:{}: {} arguments in [args], but {} has {} parameters ({}: "
-                             "\"{}\")",
-                             task.args.empty() ? 1 : task.args.back().line, task.args.size(),
-                             task.source.entry(), launcher.size(), too_few ? "missing" : "too much",
-                             too_few ? launcher[common].name : task.args[common].name));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: {} arguments in [args], but {} has {} parameters ({}: "
+                    "\"{}\")",
+                    task.args.empty() ? "task.toml" : WhereSaid(task.args.back(), "task.toml"),
+                    task.args.size(), task.source.entry(), launcher.size(),
+                    too_few ? "missing" : "too much",
+                    too_few ? launcher[common].name : task.args[common].name));
   }
   return {};
 }

@@ -238,7 +238,7 @@ std::set<std::string> NamesOf(const SizeBindings& sizes) {
 std::vector<SizeRow> RowsFromFlags(const std::vector<SizeBindings>& bindings) {
   std::vector<SizeRow> rows;
   for (const SizeBindings& sizes : bindings) {
-    rows.push_back({sizes, 0});
+    rows.push_back({sizes, kFlagLine});
   }
   return rows;
 }
@@ -248,7 +248,8 @@ std::vector<SizeRow> RowsFromFlags(const std::vector<SizeBindings>& bindings) {
 Result<void> TaskFileReader::ReadSizes(const TomlValue& document, const TaskOverrides& overrides,
                                        KernelTask& task) const {
   OPTIML_ASSIGN(const TomlValue section, Section(document, "sizes", kSizesKeys));
-  OPTIML_ASSIGN(task.timed, ReadRows(section, "timed"));
+  OPTIML_ASSIGN(const std::vector<SizeRow> own_timed, ReadRows(section, "timed"));
+  task.timed = own_timed;
   OPTIML_ASSIGN(task.checked, ReadRows(section, "checked"));
   if (!overrides.timed.empty()) {
     task.timed = RowsFromFlags(overrides.timed);
@@ -262,16 +263,19 @@ Result<void> TaskFileReader::ReadSizes(const TomlValue& document, const TaskOver
               "no timed sizes: add timed = [ { ... } ] to [sizes], the sizes that must be fast");
   }
   if (task.timed.empty()) {
-    task.timed.push_back({});  // a task whose shapes are all numbers
+    task.timed.push_back({{}, kMadeLine});  // a task whose shapes are all numbers
   }
-  const std::set<std::string> names = NamesOf(task.timed.front().sizes);
-  for (const auto* rows : {&task.timed, &task.checked}) {
+  // The file's own names, if it has any: a flag that names others is what is wrong.
+  const std::set<std::string> names =
+      NamesOf(own_timed.empty() ? task.timed.front().sizes : own_timed.front().sizes);
+  for (const auto& [flag, rows] :
+       {std::pair("--timed", &task.timed), std::pair("--checked", &task.checked)}) {
     for (const SizeRow& row : *rows) {
-      const std::set<std::string> other = NamesOf(row.sizes);
-      if (other != names) {
-        return At(row.line, fmt::format("the row \"{}\" does not name the sizes of the first timed "
-                                        "row (those are: {})",
-                                        row.Text(), fmt::join(names, ", ")));
+      if (NamesOf(row.sizes) != names) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("{}: the row \"{}\" does not name the sizes of the first timed "
+                                 "row (those are: {})",
+                                 WhereSaid(row, flag, file_), row.Text(), fmt::join(names, ", ")));
       }
     }
   }
@@ -429,6 +433,30 @@ Result<ArgSpec> TaskFileReader::ReadArg(const TomlEntry& entry,
   return arg;
 }
 
+namespace {
+
+// The rules between one argument and the rest of the task that [args] keeps, for `--arg`.
+Result<ArgSpec> ReadArgFlag(const std::string& name, const std::string& text,
+                            const std::set<std::string>& size_names) {
+  OPTIML_ASSIGN(ArgSpec arg, ParseArgText(name, text, "--arg"));
+  const auto fail = [&](const std::string& what) {
+    return Error(ErrorCode::kInvalidArgument, fmt::format("--arg {}={}: {}", name, text, what));
+  };
+  if (arg.is_buffer && size_names.contains(name)) {
+    return fail("this is a size, and a buffer cannot be one");
+  }
+  if (arg.is_size && !size_names.contains(name)) {
+    return fail(fmt::format("no such size (sizes: {})", fmt::join(size_names, ", ")));
+  }
+  if (arg.fill.kind == FillKind::kSpecial && arg.fill.declared) {
+    return fail("fill special needs allow_special = true, which only a task.toml can say");
+  }
+  arg.line = kFlagLine;
+  return arg;
+}
+
+}  // namespace
+
 Result<void> TaskFileReader::ReadArgs(const TomlValue& document, const TaskOverrides& overrides,
                                       KernelTask& task) const {
   OPTIML_ASSIGN(const TomlValue section, Section(document, "args", {}));
@@ -436,7 +464,7 @@ Result<void> TaskFileReader::ReadArgs(const TomlValue& document, const TaskOverr
   for (const TomlEntry& entry : section.entries) {
     const auto flag = overrides.shapes.find(entry.key);
     if (flag != overrides.shapes.end()) {
-      OPTIML_ASSIGN(ArgSpec arg, ParseArgText(flag->first, flag->second));
+      OPTIML_ASSIGN(ArgSpec arg, ReadArgFlag(flag->first, flag->second, size_names));
       task.args.push_back(std::move(arg));
       continue;
     }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "core/kernel_task.h"
@@ -36,9 +37,18 @@ Result<ContentHash> HashTask(const KernelTask& task);
 // are left out, so that a check stays cheap.
 std::vector<SizeRow> DeriveCheckedRows(const KernelTask& task);
 
+// Where a row or an argument was said: "task.toml:7", or the flag that gave it: "--checked n=5",
+// "--arg x"; the file alone for rows that were made (kMadeLine). `flag` is that of the row's list.
+inline constexpr int kFlagLine = 0;   // of rows and arguments that a flag gave
+inline constexpr int kMadeLine = -1;  // of rows that nobody wrote down
+std::string WhereSaid(const SizeRow& row, std::string_view flag, const std::string& file_name);
+std::string WhereSaid(const ArgSpec& arg, const std::string& file_name);
+
 // One argument as the command line and `// optiml: arg` comments write it:
 //   x=f32[rows,cols]:in:normal   y=f32[rows,cols]:out   eps=f32=1e-5   alpha=f32:uniform rows=size
-Result<ArgSpec> ParseArgText(const std::string& name, const std::string& text);
+// `what` is what messages begin with: "argument", "--arg".
+Result<ArgSpec> ParseArgText(const std::string& name, const std::string& text,
+                             std::string_view what = "argument");
 
 }  // namespace optiml
 

@@ -71,9 +71,10 @@ Result<void> TaskFileReader::ReadReference(const TomlValue& document, KernelTask
                                            arg.name));
       }
       if (!arg.is_buffer && !arg.is_size && !arg.value) {
-        return At(arg.line, fmt::format("{}: a recorded reference needs a fixed value for every "
-                                        "scalar",
-                                        arg.name));
+        return Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("{}: {}: a recorded reference needs a fixed value for every scalar",
+                        WhereSaid(arg, file_), arg.name));
       }
     }
     if (task.checked.size() != 1) {

@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr char kKernel[] = R"(// a comment with extern "C" void not_me(int a) {
 #define LAUNCH extern "C"
@@ -329,8 +330,9 @@ TEST_F(TaskTest, MissingPathsAndFoldersAreNamed) {
 
 TEST_F(TaskTest, AMissingEntryNamesWhatThereIs) {
   Write("kernel.cu", "__global__ void k(float* x) {}\n");
-  EXPECT_THAT(Message(With("entry   = \"softmax\"\n", "")),
-              HasSubstr("no \"entry\" in [task] and none can be inferred: kernel.cu: no launcher"));
+  EXPECT_THAT(
+      Message(With("entry   = \"softmax\"\n", "")),
+      HasSubstr("no \"entry\" in [task] and none can be inferred: kernel.cu:1: no launcher of k"));
   Write("two.cu", "extern \"C\" void a(int n) {}\nextern \"C\" { void b(int n) {} }\n");
   EXPECT_THAT(LoadTask(folder_.path() / "two.cu").error().message(),
               HasSubstr("several functions with C linkage, name the launcher with entry "
@@ -366,6 +368,65 @@ TEST_F(TaskTest, ALoneSourceTakesItsSizesFromFlags) {
   EXPECT_THAT(
       LoadTask(folder_.path() / "relu.cu").error().message(),
       HasSubstr("relu.cu:1: relu cannot be made a task without more facts: no timed sizes"));
+}
+
+TEST_F(TaskTest, WhatAFlagGotWrongNamesTheFlag) {
+  TaskOverrides timed;
+  timed.timed = {{{"rows", 5}}};
+  EXPECT_THAT(Message(kTask, timed),
+              StartsWith("--timed rows=5: the row \"rows=5\" does not name the sizes of the first "
+                         "timed row (those are: cols, rows)"));
+  TaskOverrides checked;
+  checked.checked = {{{"rows", 3'000'000'000}, {"cols", 1}}};
+  EXPECT_THAT(Message(kTask, checked),
+              StartsWith("--checked cols=1 rows=3000000000: task.toml:14: size rows = 3000000000"));
+  TaskOverrides arg;
+  arg.shapes["x"] = "f16[rows,cols]:in:uniform(2,1)";
+  EXPECT_THAT(Message(kTask, arg), StartsWith("--arg x: x: the fill's range is empty"));
+  arg.shapes["x"] = "f16[rows,";
+  EXPECT_THAT(Message(kTask, arg), StartsWith("--arg x=f16[rows,: missing ]"));
+  arg.shapes = {{"rows", "f32[cols]"}};
+  EXPECT_THAT(Message(kTask, arg), StartsWith("--arg rows=f32[cols]: this is a size"));
+  arg.shapes = {{"y", "size"}};
+  EXPECT_THAT(Message(kTask, arg), StartsWith("--arg y=size: no such size"));
+  arg.shapes = {{"x", "f32[rows,cols]:special"}};
+  EXPECT_THAT(Message(kTask, arg), StartsWith("--arg x=f32[rows,cols]:special: fill special"));
+
+  // The same of a lone source, whose task nobody wrote down.
+  Write("relu.cu", "extern \"C\" void relu(const float* x, float* y, int n) {}\n");
+  const auto lone = [&](const TaskOverrides& flags) {
+    const auto task = LoadTask(folder_.path() / "relu.cu", flags);
+    return task ? "" : task.error().message();
+  };
+  TaskOverrides flags;
+  flags.timed = {{{"n", 64}}};
+  flags.checked = {{{"m", 5}}};
+  EXPECT_THAT(lone(flags), StartsWith("--checked m=5: the row \"m=5\" does not name the sizes"));
+  flags.checked = {{{"n", 3'000'000'000}}};
+  EXPECT_THAT(lone(flags), StartsWith("--checked n=3000000000: "));
+  flags.checked.clear();
+  flags.shapes = {{"z", "f32[n]"}};
+  EXPECT_THAT(lone(flags), StartsWith("--arg z: relu has no such parameter (relu.cu)"));
+  flags.shapes = {{"x", "f32[m]"}};
+  EXPECT_THAT(lone(flags), StartsWith("--arg x: x: shape at n="));
+  flags.shapes = {{"x", "f99[n]"}};
+  EXPECT_THAT(lone(flags), StartsWith("--arg x=f99[n]: unknown dtype"));
+  flags.shapes.clear();
+  flags.entry = "gelu";
+  EXPECT_THAT(lone(flags), StartsWith("--entry gelu: relu.cu: no host function"));
+}
+
+TEST_F(TaskTest, AByteOrderMarkIsNoPartOfTheText) {
+  const std::string mark = "\xEF\xBB\xBF";
+  Write("relu.cu", mark + "// optiml: n=64\nextern \"C\" void relu(float* y, int n) {}\n");
+  const Result<KernelTask> task = LoadTask(folder_.path() / "relu.cu");
+  ASSERT_TRUE(task) << task.error().message();
+  EXPECT_EQ(task->timed.front().sizes.at("n"), 64);
+  EXPECT_EQ(task->source.text().substr(0, 5), mark + "//");  // the result keeps it
+  Write("relu.cu", mark + "extern \"C\" void relu(float* y, int n) {}\n");
+  TaskOverrides flags;
+  flags.timed = {{{"n", 64}}};
+  EXPECT_TRUE(LoadTask(folder_.path() / "relu.cu", flags));
 }
 
 TEST_F(TaskTest, ABadCommentIsNamedWithItsLine) {

@@ -15,9 +15,12 @@
 namespace optiml {
 namespace {
 
-Error At(const std::string& file, int line, const std::string& what) {
-  return Error(ErrorCode::kInvalidArgument,
-               line > 0 ? fmt::format("{}:{}: {}", file, line, what) : file + ": " + what);
+std::string Place(const std::string& file, int line) {
+  return line > 0 ? fmt::format("{}:{}", file, line) : file;
+}
+
+Error At(const std::string& where, const std::string& what) {
+  return Error(ErrorCode::kInvalidArgument, fmt::format("{}: {}", where, what));
 }
 
 // Whether the integer type can hold the value.
@@ -46,26 +49,25 @@ Result<void> ValidateRange(const ArgSpec& arg, const SizeRow& row, const std::st
   Result<double> max = bound(fill.max, fill.max_value, std::numeric_limits<double>::infinity());
   for (const auto* value : {&min, &max}) {
     if (!*value) {
-      return At(file, arg.line,
+      return At(WhereSaid(arg, file),
                 fmt::format("{}: at {}: {}", arg.name, row.Text(), value->error().message()));
     }
   }
   if (fill.declared && fill.kind == FillKind::kRandInt && !fill.max) {
-    return At(file, arg.line, fmt::format("{}: fill = \"randint\" needs max", arg.name));
+    return At(WhereSaid(arg, file), fmt::format("{}: fill = \"randint\" needs max", arg.name));
   }
   const bool ranged = fill.min || fill.max || fill.min_value || fill.max_value;
   if (ranged && !(*min < *max)) {
-    return At(file, arg.line,
+    return At(WhereSaid(arg, file),
               fmt::format("{}: the fill's range is empty at {}: min {} is not below max {}",
                           arg.name, row.Text(), *min, *max));
   }
   if (fill.total) {
     const Result<int64_t> total = fill.total->Evaluate(row.sizes);
     if (!total || *total < 0) {
-      return At(
-          file, arg.line,
-          fmt::format("{}: total at {}: {}", arg.name, row.Text(),
-                      total ? fmt::format("{} is negative", *total) : total.error().message()));
+      return At(WhereSaid(arg, file), fmt::format("{}: total at {}: {}", arg.name, row.Text(),
+                                                  total ? fmt::format("{} is negative", *total)
+                                                        : total.error().message()));
     }
   }
   return {};
@@ -78,7 +80,7 @@ Result<void> ValidateArgs(const KernelTask& task, const SizeRow& row, const std:
     }
     const int64_t value = row.sizes.at(arg.name);
     if (!Fits(arg.dtype, value)) {
-      return At(file, row.line > 0 ? row.line : arg.line,
+      return At(row.line > 0 ? Place(file, row.line) : WhereSaid(arg, file),
                 fmt::format("size {} = {} does not fit in the argument's type {}", arg.name, value,
                             DTypeName(arg.dtype)));
     }
@@ -90,13 +92,13 @@ Result<void> ValidateArgs(const KernelTask& task, const SizeRow& row, const std:
     if (arg.is_buffer) {
       const Result<std::vector<int64_t>> shape = ShapeOf(task, arg, row.sizes);
       if (!shape) {
-        return At(file, arg.line, shape.error().message());
+        return At(WhereSaid(arg, file), shape.error().message());
       }
     }
     if (!arg.is_buffer && arg.value && !IsFloat(arg.dtype) &&
         (*arg.value != std::floor(*arg.value) || std::fabs(*arg.value) > 0x1p53 ||
          !Fits(arg.dtype, static_cast<int64_t>(*arg.value)))) {
-      return At(file, arg.line,
+      return At(WhereSaid(arg, file),
                 fmt::format("{}: value {} is no {}", arg.name, *arg.value, DTypeName(arg.dtype)));
     }
     OPTIML_TRY(ValidateRange(arg, row, file));
@@ -119,13 +121,12 @@ class FormulaCheck {
     const int line = found == lines_.end() ? row_.line : found->second;
     const Result<int64_t> value = formula->Evaluate(row_.sizes);
     if (!value) {
-      return At(file_, line,
+      return At(Place(file_, line),
                 fmt::format("{}: at {}: {}", key, row_.Text(), value.error().message()));
     }
     if (*value < lowest) {
-      return At(file_, line,
-                fmt::format("{} \"{}\" is {} at {}, expected at least {}", key, formula->text(),
-                            *value, row_.Text(), lowest));
+      return At(Place(file_, line), fmt::format("{} \"{}\" is {} at {}, expected at least {}", key,
+                                                formula->text(), *value, row_.Text(), lowest));
     }
     return {};
   }
@@ -136,6 +137,25 @@ class FormulaCheck {
   const SizeRow& row_;
 };
 
+Result<void> ValidateRow(const KernelTask& task, const SizeRow& row, const std::string& file,
+                         const std::map<std::string, int>& formula_lines) {
+  OPTIML_TRY(ValidateArgs(task, row, file));
+  const FormulaCheck check(file, formula_lines, row);
+  OPTIML_TRY(check.AtLeast(0, task.cost.bytes, "cost.bytes"));
+  OPTIML_TRY(check.AtLeast(0, task.cost.operations, "cost.operations"));
+  OPTIML_TRY(check.AtLeast(1, task.tolerance.reduction_length, "tolerance.reduction_length"));
+  if (!task.launch) {
+    return {};
+  }
+  for (const SizeExpr& extent : task.launch->grid) {
+    OPTIML_TRY(check.AtLeast(1, extent, "launch.grid"));
+  }
+  for (const SizeExpr& extent : task.launch->block) {
+    OPTIML_TRY(check.AtLeast(1, extent, "launch.block"));
+  }
+  return check.AtLeast(0, task.launch->dynamic_shared_bytes, "launch.dynamic_shared_bytes");
+}
+
 // Odd and prime extents: no power-of-two tile divides them. The lists are tried from large to small
 // until the buffers stay small.
 constexpr int64_t kMaxDerivedElements = 65'536;
@@ -144,10 +164,20 @@ constexpr std::array<std::array<int64_t, 5>, 4> kDerivedExtents = {
 
 }  // namespace
 
+std::string WhereSaid(const SizeRow& row, std::string_view flag, const std::string& file_name) {
+  return row.line == kFlagLine ? fmt::format("{} {}", flag, row.Text())
+                               : Place(file_name, row.line);
+}
+
+std::string WhereSaid(const ArgSpec& arg, const std::string& file_name) {
+  return arg.line == kFlagLine ? "--arg " + arg.name : Place(file_name, arg.line);
+}
+
 std::vector<SizeRow> DeriveCheckedRows(const KernelTask& task) {
   std::vector<SizeRow> rows;
   for (const auto& extents : kDerivedExtents) {
     SizeRow row;
+    row.line = kMadeLine;
     size_t i = 0;
     for (const auto& [name, timed] : task.timed.front().sizes) {
       row.sizes[name] = std::min(timed, extents[i++ % extents.size()]);
@@ -171,6 +201,7 @@ std::vector<SizeRow> DeriveCheckedRows(const KernelTask& task) {
   }
   if (rows.empty()) {
     rows.push_back(task.timed.front());
+    rows.back().line = kMadeLine;
   }
   return rows;
 }
@@ -181,26 +212,16 @@ Result<void> ValidateTask(const KernelTask& task, const std::string& file,
     return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
   });
   if (!has_output) {
-    return At(file, 0, "no argument with role = \"out\" or \"inout\": nothing would be checked");
+    return At(file, "no argument with role = \"out\" or \"inout\": nothing would be checked");
   }
-  for (const auto* rows : {&task.checked, &task.timed}) {
+  for (const auto& [flag, rows] :
+       {std::pair("--checked", &task.checked), std::pair("--timed", &task.timed)}) {
     for (const SizeRow& row : *rows) {
-      OPTIML_TRY(ValidateArgs(task, row, file));
-      const FormulaCheck check(file, formula_lines, row);
-      OPTIML_TRY(check.AtLeast(0, task.cost.bytes, "cost.bytes"));
-      OPTIML_TRY(check.AtLeast(0, task.cost.operations, "cost.operations"));
-      OPTIML_TRY(check.AtLeast(1, task.tolerance.reduction_length, "tolerance.reduction_length"));
-      if (!task.launch) {
-        continue;
+      Result<void> valid = ValidateRow(task, row, file, formula_lines);
+      if (!valid && row.line == kFlagLine) {
+        return std::move(valid).error().WithContext(WhereSaid(row, flag, file));
       }
-      for (const SizeExpr& extent : task.launch->grid) {
-        OPTIML_TRY(check.AtLeast(1, extent, "launch.grid"));
-      }
-      for (const SizeExpr& extent : task.launch->block) {
-        OPTIML_TRY(check.AtLeast(1, extent, "launch.block"));
-      }
-      OPTIML_TRY(
-          check.AtLeast(0, task.launch->dynamic_shared_bytes, "launch.dynamic_shared_bytes"));
+      OPTIML_TRY(std::move(valid));
     }
   }
   return {};

@@ -42,6 +42,19 @@ TEST_F(VerifierTest, TheReferenceRunsOncePerCaseForAllCandidates) {
   EXPECT_EQ(reference_.runs, runs);
 }
 
+TEST_F(VerifierTest, AReferenceThatIsInterruptedEndsTheCheckWhicheverRunItIs) {
+  Start();
+  ASSERT_EQ(BatteryMessage(), "passed");
+  const int all = reference_.runs;
+  ASSERT_GT(all, 10);
+  for (int run = 1; run <= all; run += run < 10 ? 1 : 7) {
+    reference_.runs = 0;
+    reference_.interrupted_at = run;
+    Start();
+    EXPECT_EQ(BatteryMessage(), "interrupted") << run;
+  }
+}
+
 TEST_F(VerifierTest, EveryCaseShapeIsPoisonedWithBothPatterns) {
   Start();
   Judge(Honest);

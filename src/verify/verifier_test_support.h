@@ -69,12 +69,15 @@ class FakeReference : public HostReference {
   // All of y at once, instead of `function`.
   std::function<void(const TaskInputs&, Tensor& y)> of_all;
   int runs = 0;
+  int interrupted_at = 0;  // the run, counted from 1, that the user ends; 0: none
   // What the range form adds to an element, and how often it ran; absent: there is none.
   std::optional<double> range_error;
   int range_runs = 0;
 
   Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
-    ++runs;
+    if (++runs == interrupted_at) {
+      return Error(ErrorCode::kInterrupted, "interrupted");
+    }
     std::vector<Tensor> outputs = {inputs.buffers[0],
                                    MakeTensor(DType::kF64, inputs.buffers[1].shape)};
     if (of_all) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -16,10 +17,17 @@
 namespace optiml::rewrite {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Where the first line begins.
+uint32_t FileStart(const std::string& text) {
+  return text.starts_with(kByteOrderMark) ? static_cast<uint32_t>(kByteOrderMark.size()) : 0;
+}
+
 // The start of the line that holds `at`.
 uint32_t LineStart(const std::string& text, uint32_t at) {
   const size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
-  return newline == std::string::npos ? 0 : static_cast<uint32_t>(newline) + 1;
+  return newline == std::string::npos ? FileStart(text) : static_cast<uint32_t>(newline) + 1;
 }
 
 // Where the comment lines that directly precede a kernel begin: they describe the old one. A
@@ -30,14 +38,14 @@ uint32_t CommentStart(const std::string& text, uint32_t kernel) {
     return kernel;  // something else stands on the line
   }
   uint32_t first = begin;
-  while (first > 0) {
+  while (first > FileStart(text)) {
     const uint32_t line = LineStart(text, first - 1);
     if (text.compare(line, 2, "//") != 0) {
       break;
     }
     first = line;
   }
-  return first == 0 ? begin : first;
+  return first == FileStart(text) ? begin : first;
 }
 
 bool IsInsideExternC(const ast::SourceUnit& unit, const ast::Function& kernel) {
@@ -151,7 +159,35 @@ std::optional<std::string> RefuseReplacement(const ast::SourceUnit& unit,
   return std::nullopt;
 }
 
+namespace {
+
+// Whether most lines of the text end as on Windows.
+bool EndsLinesWithReturn(std::string_view text) {
+  size_t lines = 0;
+  size_t returns = 0;
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    ++lines;
+    returns += at > 0 && text[at - 1] == '\r' ? 1 : 0;
+  }
+  return 2 * returns > lines;
+}
+
+// The text with a carriage return before each newline that has none.
+std::string WithReturns(const std::string& text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n' && (i == 0 || text[i - 1] != '\r')) {
+      result += '\r';
+    }
+    result += text[i];
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string Replace(const std::string& text, std::vector<Replacement> replacements) {
+  const bool with_returns = EndsLinesWithReturn(text);
   std::sort(replacements.begin(), replacements.end(),
             [](const Replacement& a, const Replacement& b) {
               return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -161,7 +197,7 @@ std::string Replace(const std::string& text, std::vector<Replacement> replacemen
   for (const Replacement& replacement : replacements) {
     OPTIML_CHECK(replacement.begin >= at, "replacements overlap");
     result += text.substr(at, replacement.begin - at);
-    result += replacement.text;
+    result += with_returns ? WithReturns(replacement.text) : replacement.text;
     at = replacement.end;
   }
   return result + text.substr(at);

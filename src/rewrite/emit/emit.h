@@ -44,7 +44,7 @@ ApplyOutcome EmitSource(const ast::SourceUnit& unit, const KernelSource& root,
                         const std::vector<ScheduledKernel>& kernels,
                         std::vector<Replacement> further);
 
-// REQUIRES: the ranges do not overlap.
+// New text gets the line ends that most of the old one has. REQUIRES: the ranges do not overlap.
 std::string Replace(const std::string& text, std::vector<Replacement> replacements);
 
 }  // namespace optiml::rewrite
