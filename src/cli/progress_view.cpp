@@ -58,7 +58,7 @@ std::string Cut(std::string text, size_t width) {
 }
 
 // One line: control characters of compiler messages would tear it.
-std::string OneLine(const std::string& text) {
+std::string Untorn(const std::string& text) {
   std::string out = ValidUtf8(text);
   std::replace_if(
       out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
@@ -87,7 +87,7 @@ std::string TerminalLine(const Progress& progress, int width) {
     line += ", " + FormatElapsed(ToSeconds(*progress.eta)) + " left";
   }
   if (!progress.last.empty()) {
-    line += "  " + OneLine(progress.last);
+    line += "  " + Untorn(progress.last);
   }
   return Cut(line, static_cast<size_t>(std::max(width - 1, 20)));
 }
@@ -99,7 +99,7 @@ std::string PlainLine(const Progress& progress) {
     return best.empty() ? line : line + ": " + best;
   }
   std::string line = fmt::format("{}/{} {}", progress.candidates_done, progress.candidates_budget,
-                                 OneLine(progress.last));
+                                 Untorn(progress.last));
   if (const std::string best = BestText(progress); !best.empty()) {
     line += "; " + best;
   }
