@@ -153,14 +153,17 @@ void AddChain(const ReportModel& model, std::string& out) {
     }
     out += "</header><p>" + EscapeHtml(step.edit.summary) + "</p><p class=muted>";
     if (row.time_before_s && step.time_s) {
-      out += fmt::format("{} {} &rarr; {}. ", model.word, FormatSeconds(*row.time_before_s),
+      out += fmt::format("{} {} &rarr; {}", model.word, FormatSeconds(*row.time_before_s),
                          FormatSeconds(*step.time_s));
+      out += row.gain_without || !step.note.empty() ? "; " : "";
     }
-    if (row.gain_without) {
-      out += fmt::format("Without it the kernel would take {} as long. ",
+    if (!step.note.empty()) {
+      out += EscapeHtml(step.note);
+    } else if (row.gain_without) {
+      out += fmt::format("without it the kernel would take {} as long",
                          FormatFactor(*row.gain_without));
     }
-    out += EscapeHtml(step.note) + "</p>";
+    out += "</p>";
     AddClaims(row, out);
     if (!row.changes.empty()) {
       out += "<details><summary>Counters that moved</summary>" +

@@ -37,6 +37,20 @@ TEST(HtmlReport, FetchesNothing) {
   EXPECT_EQ(Count(page, "url("), 0u);
 }
 
+TEST(HtmlReport, WhatAnEditIsWorthIsSaidOnce) {
+  RunRecord run = sample::FinishedRun();
+  const size_t before = Count(HtmlReport(MakeReportModel(run)), " as long");
+  for (ChainStep& step : run.result->chain) {
+    if (step.time_without_s) {
+      step.note = "without it the chain takes 2.05 times as long";
+    }
+  }
+  const ReportModel report = MakeReportModel(run);
+  EXPECT_EQ(Count(HtmlReport(report), " as long"), before);
+  EXPECT_EQ(Count(MarkdownReport(report), "2.05 times as long"), 1u);
+  EXPECT_EQ(Count(MarkdownReport(report), "the kernel would take"), 0u);
+}
+
 TEST(HtmlReport, SourcesCannotLeaveTheirPlace) {
   const std::string page = Page();
   EXPECT_EQ(Count(page, "</script>"), 1u);

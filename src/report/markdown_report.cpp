@@ -34,12 +34,11 @@ void AddChain(const ReportModel& model, std::string& out) {
       out += fmt::format("- {} time {} -> {} ({})\n", model.word, FormatSeconds(*row.time_before_s),
                          FormatSeconds(*step.time_s), FormatFactor(*row.gain));
     }
-    if (row.gain_without) {
-      out += fmt::format("- without it the kernel would take {} as long\n",
-                         FormatFactor(*row.gain_without));
-    }
     if (!step.note.empty()) {
       out += "- " + EscapeMarkdown(step.note) + "\n";
+    } else if (row.gain_without) {
+      out += fmt::format("- without it the kernel would take {} as long\n",
+                         FormatFactor(*row.gain_without));
     }
     for (const ClaimCheck& check : row.claims) {
       out +=
