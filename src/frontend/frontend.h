@@ -31,6 +31,9 @@ struct Refusal {
   // The interpreter does not know how to go on with a launcher; nothing says that the launcher is
   // wrong.
   bool not_followed = false;
+  // The launcher is wrong on every device: it leaves a buffer, uses or frees what was freed, keeps
+  // what nobody can free, or asks for an impossible launch. Never together with not_followed.
+  bool is_fault = false;
 };
 
 struct ParseOptions {
@@ -91,7 +94,8 @@ struct RecorderOptions {
 // H200 wherever the plan will run; occupancy is an upper bound that does not know the registers.
 // printf and the like are ignored. A module variable that the launcher writes is a buffer with its
 // symbol. Refused, among others: reading device data back, exit, library calls, an empty grid,
-// leaving a buffer in a memset or copy, using a freed buffer.
+// leaving a buffer in a memset or copy, using a freed buffer, memory that the launcher allocates
+// and neither frees nor keeps in a global or static.
 PlanOutcome MakeLaunchPlan(const ast::SourceUnit& unit, const std::string& entry,
                            const std::vector<LauncherArgument>& arguments,
                            const PlanLimits& limits = {});

@@ -48,6 +48,14 @@ void Interpreter::CannotFollow(const std::string& what) const {
   throw Refused{std::move(refusal)};
 }
 
+void Interpreter::Fault(const std::string& what) const {
+  Refusal refusal;
+  refusal.line = line_;
+  refusal.reason = fmt::format("{}:{}: {}", unit_.path, line_, what);
+  refusal.is_fault = true;
+  throw Refused{std::move(refusal)};
+}
+
 void Interpreter::Step() {
   if (++steps_ > limits_.steps) {
     Refuse(fmt::format("launcher did not end within {} steps", limits_.steps));
@@ -81,6 +89,7 @@ LaunchPlan Interpreter::Run(const ast::Function& launcher,
   for (const uint64_t object : frame.owned) {
     memory_.Free(object);
   }
+  CheckFreed();
   plan_.maker = PlanMaker::kInterpreter;
   return plan_;
 }

@@ -66,6 +66,7 @@ class Interpreter {
 
   struct Buffer {  // beside plan_.buffers
     bool is_alive = true;
+    int freed_line = 0;
   };
 
   // interpreter.cpp: statements, variables, calls
@@ -95,6 +96,8 @@ class Interpreter {
   [[noreturn]] void Refuse(const std::string& what) const;
   // Refuses what may be right, but is beyond the interpreter.
   [[noreturn]] void CannotFollow(const std::string& what) const;
+  // Refuses what is wrong on every device.
+  [[noreturn]] void Fault(const std::string& what) const;
 
   // interpreter_expressions.cpp
   HostValue Evaluate(const ast::Expr& expr);
@@ -150,6 +153,9 @@ class Interpreter {
   bool CallRuntime(const ast::Expr& expr, const std::string& name, HostValue& result);
   void Malloc(const ast::Expr& target, uint64_t size);
   void FreeDevice(uint64_t address);
+  void CheckFreed();
+  // Buffers that globals and statics point to, through whatever host memory.
+  std::vector<bool> HeldBuffers() const;
   // A module variable as a buffer of the plan.
   uint64_t SymbolAddress(const ast::Expr& expr);
   bool CallOnSymbol(const ast::Expr& expr, const std::string& name);
@@ -180,6 +186,7 @@ class Interpreter {
   int FunctionOperand(const ast::Expr& expr);
   // A live buffer's pointer; refuses freed buffers and host pointers. Null is allowed.
   DevicePointer CheckedPointer(uint64_t address, const char* what);
+  void CheckAlive(const DevicePointer& pointer, const char* what) const;
   // The same, and [address, address + size) must lie in the buffer.
   DevicePointer CheckedRange(uint64_t address, uint64_t size, const char* what);
 

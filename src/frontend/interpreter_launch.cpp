@@ -50,6 +50,7 @@ KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
     if (words[0] != kTensorMapMark || words[1] >= tensor_maps_.size()) {
       Refuse("a kernel argument is a CUtensorMap that cuTensorMapEncodeTiled did not fill");
     }
+    CheckAlive(tensor_maps_[words[1]].tensor, "tensor map as a kernel argument");
     return tensor_maps_[words[1]];
   }
   if (KindOf(*value.type) != ValueKind::kBytes) {
@@ -130,7 +131,7 @@ void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) 
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
   if (const std::string fault = LaunchShapeFault(launch); !fault.empty()) {
-    Refuse(fault + OverflowNote());
+    Fault(fault + OverflowNote());
   }
   const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
   ApplyClusterDims(kernel, launch);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 #include "frontend/interpreter.h"
@@ -143,17 +144,71 @@ void Interpreter::FreeDevice(uint64_t address) {
   }
   const DevicePointer pointer = CheckedPointer(address, "cudaFree");
   if (pointer.buffer < 0 || pointer.offset_bytes != 0) {
-    Refuse("cudaFree of a pointer that cudaMalloc did not return");
+    Fault(kNoAllocationText);
   }
   const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
   if (buffer.argument >= 0) {
-    Refuse(fmt::format("launcher frees its argument \"{}\"", buffer.name));
+    Fault(fmt::format("launcher frees its argument \"{}\"", buffer.name));
   }
   if (!buffer.symbol.empty()) {
-    Refuse("cudaFree of a pointer that cudaMalloc did not return");
+    Fault(kNoAllocationText);
   }
-  buffers_[static_cast<size_t>(pointer.buffer)].is_alive = false;
-  device_bytes_ -= buffer.size_bytes;
+  buffers_[static_cast<size_t>(pointer.buffer)] = {false, line_};
+  // It may be of an earlier call.
+  device_bytes_ -= std::min(device_bytes_, buffer.size_bytes);
+}
+
+std::vector<bool> Interpreter::HeldBuffers() const {
+  std::vector<bool> held(buffers_.size());
+  std::vector<bool> seen(memory_.size());
+  std::vector<size_t> open;
+  const auto visit = [&](uint64_t address) {
+    const size_t index = HostMemory::IndexOf(address);
+    if (HostMemory::IsHost(address) && memory_.At(index) != nullptr && !seen[index]) {
+      seen[index] = true;
+      open.push_back(index);
+    }
+  };
+  for (const auto& [id, address] : globals_) {
+    visit(address);
+  }
+  while (!open.empty()) {
+    const HostObject& object = *memory_.At(open.back());
+    open.pop_back();
+    for (size_t at = 0; at + sizeof(uint64_t) <= object.bytes.size(); at += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, object.bytes.data() + at, sizeof(word));
+      visit(word);
+      const auto pointer = memory_.AsDevice(word);
+      if (pointer && pointer->buffer >= 0 && static_cast<size_t>(pointer->buffer) < held.size()) {
+        const auto buffer = static_cast<size_t>(pointer->buffer);
+        held[buffer] = held[buffer] || (pointer->offset_bytes >= 0 &&
+                                        static_cast<uint64_t>(pointer->offset_bytes) <=
+                                            plan_.buffers[buffer].size_bytes);
+      }
+    }
+  }
+  return held;
+}
+
+void Interpreter::CheckFreed() {
+  const std::vector<bool> held = HeldBuffers();
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].is_alive && !held[i] && MustBeFreed(plan_.buffers[i])) {
+      line_ = plan_.buffers[i].line;
+      Fault(NotFreedText(plan_.buffers[i]));
+    }
+  }
+}
+
+void Interpreter::CheckAlive(const DevicePointer& pointer, const char* what) const {
+  if (pointer.buffer < 0) {
+    return;
+  }
+  const Buffer& buffer = buffers_[static_cast<size_t>(pointer.buffer)];
+  if (!buffer.is_alive) {
+    Fault(FreedText(plan_.buffers[static_cast<size_t>(pointer.buffer)], buffer.freed_line, what));
+  }
 }
 
 DevicePointer Interpreter::CheckedPointer(uint64_t address, const char* what) {
@@ -164,23 +219,19 @@ DevicePointer Interpreter::CheckedPointer(uint64_t address, const char* what) {
   if (pointer->buffer >= static_cast<int>(buffers_.size())) {
     Refuse(fmt::format("{}: the pointer points nowhere", what));
   }
-  if (pointer->buffer >= 0 && !buffers_[static_cast<size_t>(pointer->buffer)].is_alive) {
-    Refuse(fmt::format("{}: buffer \"{}\" was freed", what,
-                       plan_.buffers[static_cast<size_t>(pointer->buffer)].name));
-  }
+  CheckAlive(*pointer, what);
   return *pointer;
 }
 
 DevicePointer Interpreter::CheckedRange(uint64_t address, uint64_t size, const char* what) {
   const DevicePointer pointer = CheckedPointer(address, what);
   if (pointer.buffer < 0) {
-    Refuse(fmt::format("{}: the device pointer is null", what));
+    Fault(fmt::format("{}: the device pointer is null", what));
   }
   const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
   if (pointer.offset_bytes < 0 || static_cast<uint64_t>(pointer.offset_bytes) > buffer.size_bytes ||
       size > buffer.size_bytes - static_cast<uint64_t>(pointer.offset_bytes)) {
-    Refuse(fmt::format("{}: {} bytes at offset {} leave buffer \"{}\" ({} bytes)", what, size,
-                       pointer.offset_bytes, buffer.name, buffer.size_bytes));
+    Fault(LeavesBufferText(buffer, pointer, size, what));
   }
   return pointer;
 }
@@ -196,7 +247,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   }
   if ((kind == kHostToDevice && !from_host) ||
       (kind == kDeviceToDevice && (from_host || to_host))) {
-    Refuse("a copy's kind does not fit its pointers");
+    Fault("a copy's kind does not fit its pointers");
   }
   if (!from_host) {
     const DevicePointer to = CheckedRange(destination, size, "copy to the device");
@@ -207,7 +258,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   }
   const HostObject* object = memory_.Find(source, size);
   if (object == nullptr) {
-    Refuse(fmt::format("a copy of {} bytes leaves its host variable", size));
+    Fault(fmt::format("a copy of {} bytes leaves its host variable", size));
   }
   const auto offset = static_cast<std::ptrdiff_t>(HostMemory::OffsetOf(source));
   const std::vector<std::byte> bytes(
@@ -219,7 +270,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   if (to_host) {
     HostObject* target = memory_.Find(destination, size);
     if (target == nullptr) {
-      Refuse(fmt::format("a copy of {} bytes leaves its host variable", size));
+      Fault(fmt::format("a copy of {} bytes leaves its host variable", size));
     }
     const auto at = static_cast<std::ptrdiff_t>(HostMemory::OffsetOf(destination));
     std::copy(bytes.begin(), bytes.end(), target->bytes.begin() + at);

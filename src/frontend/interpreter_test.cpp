@@ -131,7 +131,8 @@ const Case kPlans[] = {
      "launch k grid 1x1x1 block 1x1x1 (a, b, 0x000003e8)\n"},
     {"PointerSwap",
      "float *a, *b; cudaMalloc(&a, 64); cudaMalloc(&b, 64); for (int i = 0; i < 2; i++) { k<<<1, "
-     "1>>>(a, b, i); std::swap(a, b); float* c = a; a = b; b = c; std::swap(a, b); }",
+     "1>>>(a, b, i); std::swap(a, b); float* c = a; a = b; b = c; std::swap(a, b); } cudaFree(a); "
+     "cudaFree(b);",
      "buffer a 64 bytes scratch\nbuffer b 64 bytes scratch\n"
      "launch k grid 1x1x1 block 1x1x1 (a, b, 0x00000000)\n"
      "launch k grid 1x1x1 block 1x1x1 (b, a, 0x00000001)\n"},
@@ -276,10 +277,23 @@ const Case kPlans[] = {
      "launch t<float, 64> grid 1x1x1 block 64x1x1 (y, 0x000003e8)\n"},
     {"ArrayOfPointers",
      "float* b[2]; cudaMalloc(&b[0], 64); cudaMalloc(&b[1], 64); for (int i = 0; i < 2; ++i) "
-     "k<<<1, 1>>>(b[i & 1], b[(i + 1) & 1], i);",
+     "k<<<1, 1>>>(b[i & 1], b[(i + 1) & 1], i); cudaFree(b[0]); cudaFree(b[1]);",
      "buffer b 64 bytes scratch\nbuffer b#2 64 bytes scratch\n"
      "launch k grid 1x1x1 block 1x1x1 (b, b#2, 0x00000000)\n"
      "launch k grid 1x1x1 block 1x1x1 (b#2, b, 0x00000001)\n"},
+    {"KeptInAStatic",
+     "static float* a = nullptr; if (!a) cudaMalloc(&a, 64); k<<<1, 1>>>(x, a, n);",
+     "buffer a 64 bytes scratch\nlaunch k grid 1x1x1 block 1x1x1 (x, a, 0x000003e8)\n"},
+    {"KeptBehindAStatic",
+     "static float** h = nullptr; if (!h) { h = (float**)malloc(16); cudaMalloc(&h[1], 64); } "
+     "k<<<1, 1>>>(x, h[1], n);",
+     "buffer h 64 bytes scratch\nlaunch k grid 1x1x1 block 1x1x1 (x, h, 0x000003e8)\n"},
+    {"NothingAllocated", "float* a; cudaMalloc(&a, n - 1000); k<<<1, 1>>>(x, y, n);",
+     "buffer a 0 bytes scratch\nlaunch k grid 1x1x1 block 1x1x1 (x, y, 0x000003e8)\n"},
+    {"FreedOnItsStream",
+     "float* a; cudaStream_t s; cudaStreamCreate(&s); cudaMallocAsync(&a, 64, s); k<<<1, 1, 0, "
+     "s>>>(a, y, n); cudaStreamSynchronize(s); cudaFreeAsync(a, s); cudaStreamDestroy(s);",
+     "buffer a 64 bytes scratch\nlaunch k grid 1x1x1 block 1x1x1 (a, y, 0x000003e8)\n"},
     {"IfWithInitialiser",
      "if (int m = n / 2; m > 100) s<<<m, 1>>>(y, 0.f); if (int z = n - 1000) s<<<z, 2>>>(y, 0.f);",
      "launch s grid 500x1x1 block 1x1x1 (y, 0x00000000)\n"},
@@ -316,7 +330,33 @@ const Case kRefusals[] = {
     {"Environment", "if (getenv(\"FAST\")) s<<<1, 1>>>(y, 0.f);",
      "kernel.cu:8: launcher calls getenv, whose result differs between runs"},
     {"UseAfterFree", "float* a; cudaMalloc(&a, 64); cudaFree(a);\nk<<<1, 1>>>(a, y, n);",
-     "kernel.cu:9: kernel argument: buffer \"a\" was freed"},
+     "kernel.cu:9: kernel argument: buffer \"a\" (64 bytes) was freed in line 8"},
+    {"FreedTwice", "float* a; cudaMalloc(&a, 64);\ncudaFree(a);\ncudaFree(a);",
+     "kernel.cu:10: cudaFree: buffer \"a\" (64 bytes) was freed in line 9"},
+    {"FreedInsideOfTheBuffer", "float* a; cudaMalloc(&a, 64); cudaFree(a + 1);",
+     "kernel.cu:8: cudaFree of a pointer that cudaMalloc did not return"},
+    {"MemsetAfterFree", "float* a; cudaMalloc(&a, 64); cudaFreeAsync(a, 0);\ncudaMemset(a, 0, 4);",
+     "kernel.cu:9: memset: buffer \"a\" (64 bytes) was freed in line 8"},
+    {"StructOfAFreedBuffer",
+     "float* a; cudaMalloc(&a, 64); V s{a, n, {}}; cudaFree(a);\nv<<<1, 1>>>(s);",
+     "kernel.cu:9: kernel argument: buffer \"a\" (64 bytes) was freed in line 8"},
+    {"TensorMapOfAFreedBuffer",
+     "float* a; cudaMalloc(&a, 4096); CUtensorMap m; unsigned long long size[2] = {32, 32}, "
+     "pitch[1] = {128}; unsigned box[2] = {32, 32}, one[2] = {1, 1}; cudaFree(a + 0 * "
+     "cuTensorMapEncodeTiled(&m, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, a, size, pitch, box, one, "
+     "CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, "
+     "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));\ntiles<<<1, 32>>>(m, y);",
+     "kernel.cu:9: tensor map as a kernel argument: buffer \"a\" (4096 bytes) was freed in line 8"},
+    {"NeverFreed", "\nfloat *a, *b; cudaMalloc(&a, 32);\ncudaMalloc(&b, n); cudaFree(a);\n",
+     "kernel.cu:10: launcher allocates buffer \"b\" (1000 bytes) here, and ends without freeing "
+     "it or keeping it for a later call"},
+    {"PointerOverwritten",
+     "static float* a; cudaMalloc(&a, 64);\ncudaMalloc(&a, 32); k<<<1, 1>>>(a, y, n);",
+     "kernel.cu:8: launcher allocates buffer \"a\" (64 bytes) here, and ends without freeing it or "
+     "keeping it for a later call"},
+    {"KeptByLostHostMemory", "float** h = (float**)malloc(8); cudaMalloc(h, 64);",
+     "kernel.cu:8: launcher allocates buffer \"h\" (64 bytes) here, and ends without freeing it or "
+     "keeping it for a later call"},
     {"FreesArgument", "cudaFree(y);", "kernel.cu:8: launcher frees its argument \"y\""},
     {"MemsetTooLong", "cudaMemset(y + 10, 0, n * 4);",
      "kernel.cu:8: memset: 4000 bytes at offset 40 leave buffer \"y\" (4000 bytes)"},

@@ -137,6 +137,28 @@ std::string ConflictText(const LaunchPlan& plan, const StreamOrder::Conflict& co
       plan.buffers[static_cast<size_t>(conflict.buffer)].name, conflict.other_line);
 }
 
+std::string FreedText(const PlanBuffer& buffer, int freed_line, std::string_view what) {
+  return fmt::format("{}: buffer \"{}\" ({} bytes) was freed in line {}", what, buffer.name,
+                     buffer.size_bytes, freed_line);
+}
+
+std::string LeavesBufferText(const PlanBuffer& buffer, const DevicePointer& pointer,
+                             uint64_t size_bytes, std::string_view what) {
+  return fmt::format("{}: {} bytes at offset {} leave buffer \"{}\" ({} bytes)", what, size_bytes,
+                     pointer.offset_bytes, buffer.name, buffer.size_bytes);
+}
+
+std::string NotFreedText(const PlanBuffer& buffer) {
+  return fmt::format(
+      "launcher allocates buffer \"{}\" ({} bytes) here, and ends without freeing it or keeping "
+      "it for a later call",
+      buffer.name, buffer.size_bytes);
+}
+
+bool MustBeFreed(const PlanBuffer& buffer) {
+  return buffer.argument < 0 && buffer.symbol.empty() && buffer.size_bytes > 0;
+}
+
 std::string FreeBufferName(const LaunchPlan& plan, const std::string& stem) {
   std::string name = stem;
   for (int i = 2; std::any_of(plan.buffers.begin(), plan.buffers.end(),

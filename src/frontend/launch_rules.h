@@ -82,6 +82,15 @@ inline constexpr char kUnfinishedText[] =
     "the launcher's (synchronise with the stream, or let the default stream wait for an "
     "event)";
 
+// Faults of a launcher with memory of the device.
+std::string FreedText(const PlanBuffer& buffer, int freed_line, std::string_view what);
+std::string LeavesBufferText(const PlanBuffer& buffer, const DevicePointer& pointer,
+                             uint64_t size_bytes, std::string_view what);
+std::string NotFreedText(const PlanBuffer& buffer);
+inline constexpr char kNoAllocationText[] = "cudaFree of a pointer that cudaMalloc did not return";
+// Whether the launcher allocates the buffer, and has to free it. To allocate no bytes gives null.
+bool MustBeFreed(const PlanBuffer& buffer);
+
 // `stem`, or "stem#2" and so on when the plan has a buffer of that name.
 std::string FreeBufferName(const LaunchPlan& plan, const std::string& stem);
 

@@ -205,7 +205,7 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
     }
   } catch (const frontend::Refused& refused) {
     return Refusal{refused.refusal.reason + " (when it is called again)", refused.refusal.line,
-                   refused.refusal.not_followed};
+                   refused.refusal.not_followed, refused.refusal.is_fault};
   }
   try {
     for (const LauncherCall& call : calls) {
@@ -219,7 +219,7 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
   } catch (const frontend::Refused& refused) {
     return Refusal{
         refused.refusal.reason + " (where addresses, free memory or versions are others)",
-        refused.refusal.line, refused.refusal.not_followed};
+        refused.refusal.line, refused.refusal.not_followed, refused.refusal.is_fault};
   }
   return std::nullopt;
 }

@@ -93,7 +93,8 @@ const Case kHonest[] = {
      "static int sms = 0; if (sms == 0) cudaDeviceGetAttribute(&sms, "
      "cudaDevAttrMultiProcessorCount, 0); k<<<sms, 32>>>(x, y, n);"},
     {"StructsWithScratch",
-     "if (n > cache.n) { cudaMalloc(&cache.scratch, n * 4); cache.n = n; } Pair p{x, "
+     "if (n > cache.n) { cudaFree(cache.scratch); cudaMalloc(&cache.scratch, n * 4); cache.n = n; "
+     "} Pair p{x, "
      "cache.scratch}; "
      "both<<<1, 32>>>(p); both<<<1, 32>>>(Pair{cache.scratch, y});"},
     {"ModuleVariableEachTime",
@@ -177,7 +178,7 @@ const Case kCheats[] = {
     {"KeepsAFreedBuffer",
      "static float* s = nullptr; if (!s) cudaMalloc(&s, 4096); k<<<1, 32>>>(x, s, n); k<<<1, "
      "32>>>(s, y, n); cudaFree(s);",
-     "buffer \"s\" was freed (when it is called again)"},
+     "buffer \"s\" (4096 bytes) was freed in line 8 (when it is called again)"},
     {"LooksAtAnAddress", "if ((size_t)x < ((size_t)1 << 46)) k<<<n, 32>>>(x, y, n);",
      "where addresses, free memory or versions are others: the launch of k is missing"},
     {"LooksAtADistance", "k<<<n, 32>>>(x, y, (int)(((size_t)y - (size_t)x) >> 42));",

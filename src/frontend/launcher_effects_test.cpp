@@ -79,7 +79,7 @@ const Case kCases[] = {
      "launcher changes something in an argument of cudaGetErrorString"},
     {"IncrementWhereItIsEvaluated", "",
      "float* p[2]; int i = 0; cudaMalloc(&p[i++], 64); cudaMalloc(&p[i++], 64); k<<<i, 1>>>(p[1], "
-     "n);",
+     "n); cudaFree(p[0]); cudaFree(p[1]);",
      "launch k grid 2x1x1"},
     {"SizeofEvaluatesNothing", "", "(void)sizeof(n = 7); k<<<n, 1>>>(y, n);", "grid 1000x1x1"},
     // Objects that do something by themselves.

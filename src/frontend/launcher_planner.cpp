@@ -26,6 +26,9 @@ constexpr size_t kCallsOfAProcess = 128;
 using Plans = std::variant<std::vector<RecordedPlan>, Refusal>;
 
 Refusal Both(const Refusal& interpreted, const Refusal& recorded) {
+  if (recorded.is_fault) {
+    return recorded;
+  }
   return {fmt::format("{}; nor can it be recorded: {}", interpreted.reason, recorded.reason),
           interpreted.line};
 }
@@ -133,7 +136,8 @@ class LauncherPlanner::Recordings {
   }
 
   static Refusal Said(const Refusal& refusal, std::string_view when) {
-    return {fmt::format("{} ({})", refusal.reason, when), refusal.line};
+    return {fmt::format("{} ({})", refusal.reason, when), refusal.line, refusal.not_followed,
+            refusal.is_fault};
   }
 
   // Every call after all the others, and twice in a row.

@@ -277,6 +277,15 @@ const std::vector<Case> kRecorded = {
      "static int size; " RUN "if (n > size) { cudaFree(kept); cudaMalloc(&kept, 4 * n); size = n; "
      "} k<<<1, 32>>>(x, kept, n); k<<<1, 32>>>(kept, y, n); }",
      "launch k"},
+    {"KeptInAStaticVector",
+     "extern \"C\" void run(const float* x, float* y, int n) { static std::vector<float*> p; if "
+     "(p.empty()) { p.resize(2); for (float*& q : p) cudaMalloc(&q, 64); } k<<<1, 32>>>(x, p[1], "
+     "n); k<<<1, 32>>>(p[0], y, n); }",
+     "launch k"},
+    {"FreedOnItsStream",
+     RUN "cudaStream_t s; cudaStreamCreate(&s); float* p; cudaMallocAsync(&p, 64, s); k<<<1, 32, "
+         "0, s>>>(x, p, n); cudaStreamSynchronize(s); cudaFreeAsync(p, s); cudaStreamDestroy(s); }",
+     "launch k"},
     {"KeptVector",
      "extern \"C\" void run(const float* x, float* y, int n) { static std::vector<int> table(4, "
      "32); k<<<n, table[2]>>>(x, y, n); }",
@@ -374,6 +383,23 @@ const std::vector<Case> kRefused = {
     {"EmptyGrid", RUN "k<<<n - n, 32>>>(x, y, n); }", "launch of k with an empty grid"},
     {"LargeBlock", RUN "k<<<1, 2048>>>(x, y, n); }", "with block 2048x1x1"},
     {"MemsetPastABuffer", RUN "cudaMemset(y, 0, 4 * n + 1); }", "leave buffer \"y\""},
+    {"MemsetPastItsScratch",
+     RUN "float* p; cudaMalloc(&p, 64); cudaMemset(p + 1, 0, 64); cudaFree(p); }",
+     "memset: 64 bytes at offset 4 leave buffer \"scratch\" (64 bytes)"},
+    {"CopiesPastABuffer", RUN "cudaMemcpy(y + 1, x, 4 * n, cudaMemcpyDeviceToDevice); }",
+     "copy to the device: 40 bytes at offset 4 leave buffer \"y\" (40 bytes)"},
+    {"FreesTwice", RUN "float* p; cudaMalloc(&p, 64); cudaFree(p); cudaFree(p); }",
+     "cudaFree: buffer \"scratch\" (64 bytes) was freed in line"},
+    {"UsesWhatItFreed", RUN "float* p; cudaMalloc(&p, 64); cudaFree(p); k<<<1, 32>>>(x, p, n); }",
+     "kernel argument: buffer \"scratch\" (64 bytes) was freed in line"},
+    {"NeverFrees", RUN "float* p; cudaMalloc(&p, 64); k<<<1, 32>>>(x, p, n); }",
+     "launcher allocates buffer \"scratch\" (64 bytes) here, and ends without freeing it"},
+    {"LosesWhatItKept", RUN "cudaMalloc(&kept, 64); k<<<1, 32>>>(x, kept, n); }",
+     "launcher allocates buffer \"scratch\" (64 bytes) here, and ends without freeing it"},
+    {"NeverFreesThroughAVector",
+     RUN "std::vector<float*> p(3); for (float*& q : p) cudaMalloc(&q, 64); cudaFree(p[0]); "
+         "cudaFree(p[2]); k<<<1, 32>>>(x, y, n); }",
+     "launcher allocates buffer \"scratch#2\" (64 bytes) here, and ends without freeing it"},
     {"FreesItsArgument", RUN "cudaFree(y); }", "launcher frees its argument \"y\""},
     {"HostPointerForAKernel", RUN "float h[4]; k<<<1, 32>>>(h, y, n); }",
      "the pointer is to host memory or points nowhere"},
@@ -406,6 +432,31 @@ TEST_P(RefusedRecording, SaysWhy) {
 }
 INSTANTIATE_TEST_SUITE_P(Table, RefusedRecording, ::testing::ValuesIn(kRefused),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// What the interpreter knows to be wrong is not tried again.
+TEST(Faults, AreFinal) {
+  const auto folder = *TemporaryDirectory::Create("optiml-faults-test-");
+  RecorderOptions options = Workshop::Get().options();
+  options.cache_directory = folder.path();
+  for (const char* body :
+       {"cudaMemset(y, 0, 4 * n + 1);", "cudaMemcpy(y, x + 1, 4 * n, cudaMemcpyDeviceToDevice);",
+        "float* p; cudaMalloc(&p, 64); cudaFree(p); cudaFree(p);",
+        "float* p; cudaMalloc(&p, 64); cudaFree(p); k<<<1, 32>>>(p, y, n);",
+        "float* p; cudaMalloc(&p, 64); k<<<1, 32>>>(p, y, n);", "k<<<0, 32>>>(x, y, n);"}) {
+    const auto parsed =
+        Parse(std::string(kKernels) + "extern \"C\" void run(const float* x, float* y, int n) {" +
+              body + "}");
+    ASSERT_TRUE(std::holds_alternative<ast::SourceUnit>(parsed)) << std::get<std::string>(parsed);
+    LauncherPlanner planner(std::get<ast::SourceUnit>(parsed), "run", options);
+    const auto plan = planner.Plan({Buffer("x", 40), Buffer("y", 40), Scalar("n", 10)});
+    ASSERT_TRUE(plan) << plan.error().message();
+    const auto* refusal = std::get_if<Refusal>(&*plan);
+    ASSERT_NE(refusal, nullptr) << body;
+    EXPECT_TRUE(refusal->is_fault) << body;
+    EXPECT_FALSE(refusal->not_followed) << body;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
 
 // What no launcher may have in it: each is a text of its own.
 class Forbidden : public PlannerTest {};

@@ -23,6 +23,7 @@ constexpr int64_t kNearNull = int64_t{1} << 16;
 struct Stop {
   std::string what;
   int line = 0;
+  bool is_fault = false;
 };
 
 // Which bytes of a value of the type mean something: those between the members of a struct are
@@ -65,12 +66,15 @@ class TraceReader {
     uint64_t address = 0;
     int plan_buffer = -1;  // -1: an argument that is no buffer
     bool is_alive = true;
+    int freed_line = 0;
+    bool is_held = false;  // by memory that outlives the call
   };
 
   uint64_t Word();
   std::string Bytes();
   int SmallLine();
   [[noreturn]] void Refuse(const std::string& what) const { throw Stop{what, line_}; }
+  [[noreturn]] void Fault(const std::string& what) const { throw Stop{what, line_, true}; }
   [[noreturn]] void Garbled() const { throw Stop{"the recorder's trace is garbled", line_}; }
 
   void ReadEvent(uint64_t kind);
@@ -79,6 +83,8 @@ class TraceReader {
   void AddBuffer(uint64_t address, PlanBuffer buffer);
   void ReadMalloc();
   void ReadFree();
+  void ReadHeld();
+  void CheckFreed();
   void ReadLaunch();
   void ReadMemset();
   void ReadCopy();
@@ -148,7 +154,7 @@ std::vector<RecordedPlan> TraceReader::Read() {
     if (first[i].is_buffer) {
       AddBuffer(address, {first[i].name, static_cast<int>(i), first[i].size_bytes, 0});
     } else {
-      buffers_.push_back({address, -1, true});
+      buffers_.push_back({.address = address});
     }
   }
   while (at_ < trace_.size()) {
@@ -173,6 +179,8 @@ void TraceReader::ReadEvent(uint64_t kind) {
       return ReadMalloc();
     case recording::kFree:
       return ReadFree();
+    case recording::kHeld:
+      return ReadHeld();
     case recording::kLaunch:
       return ReadLaunch();
     case recording::kMemset:
@@ -221,6 +229,7 @@ void TraceReader::EndCall() {
     line_ = *line;
     Refuse(kUnfinishedText);
   }
+  CheckFreed();
   in_call_ = false;
   plan_.maker = PlanMaker::kRecorder;
   made_.push_back({plan_, changed == 1});
@@ -231,7 +240,7 @@ void TraceReader::AddBuffer(uint64_t address, PlanBuffer buffer) {
   if (address != recording::BufferAddress(buffers_.size(), is_other_)) {
     Garbled();
   }
-  buffers_.push_back({address, static_cast<int>(plan_.buffers.size()), true});
+  buffers_.push_back({.address = address, .plan_buffer = static_cast<int>(plan_.buffers.size())});
   plan_.buffers.push_back(std::move(buffer));
 }
 
@@ -262,18 +271,43 @@ void TraceReader::ReadFree() {
   const DevicePointer pointer = Pointer(Word(), "cudaFree");
   if (pointer.buffer < 0 || pointer.offset_bytes != 0 ||
       !plan_.buffers[static_cast<size_t>(pointer.buffer)].symbol.empty()) {
-    Refuse("cudaFree of a pointer that cudaMalloc did not return");
+    Fault(kNoAllocationText);
   }
   const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
   if (buffer.argument >= 0) {
-    Refuse(fmt::format("launcher frees its argument \"{}\"", buffer.name));
+    Fault(fmt::format("launcher frees its argument \"{}\"", buffer.name));
   }
   for (Buffer& known : buffers_) {
     if (known.plan_buffer == pointer.buffer) {
       known.is_alive = false;
+      known.freed_line = line_;
     }
   }
   device_bytes_ -= std::min(device_bytes_, buffer.size_bytes);
+}
+
+void TraceReader::ReadHeld() {
+  const uint64_t address = Word();
+  const auto found = std::find_if(buffers_.begin(), buffers_.end(),
+                                  [&](const Buffer& buffer) { return buffer.address == address; });
+  if (found == buffers_.end()) {
+    Garbled();
+  }
+  found->is_held = true;
+}
+
+void TraceReader::CheckFreed() {
+  for (Buffer& buffer : buffers_) {
+    if (buffer.plan_buffer < 0 || !buffer.is_alive) {
+      continue;
+    }
+    const PlanBuffer& of = plan_.buffers[static_cast<size_t>(buffer.plan_buffer)];
+    if (MustBeFreed(of) && !buffer.is_held) {
+      line_ = of.line;
+      Fault(NotFreedText(of));
+    }
+    buffer.is_held = false;
+  }
 }
 
 DevicePointer TraceReader::Pointer(uint64_t address, const char* what) const {
@@ -292,8 +326,8 @@ DevicePointer TraceReader::Pointer(uint64_t address, const char* what) const {
       continue;
     }
     if (!buffer.is_alive) {
-      Refuse(fmt::format("{}: buffer \"{}\" was freed", what,
-                         plan_.buffers[static_cast<size_t>(buffer.plan_buffer)].name));
+      Fault(FreedText(plan_.buffers[static_cast<size_t>(buffer.plan_buffer)], buffer.freed_line,
+                      what));
     }
     return {buffer.plan_buffer, offset};
   }
@@ -303,13 +337,12 @@ DevicePointer TraceReader::Pointer(uint64_t address, const char* what) const {
 DevicePointer TraceReader::RangeOf(uint64_t address, uint64_t size, const char* what) const {
   const DevicePointer pointer = Pointer(address, what);
   if (pointer.buffer < 0) {
-    Refuse(fmt::format("{}: the device pointer is null", what));
+    Fault(fmt::format("{}: the device pointer is null", what));
   }
   const PlanBuffer& buffer = plan_.buffers[static_cast<size_t>(pointer.buffer)];
   if (pointer.offset_bytes < 0 || static_cast<uint64_t>(pointer.offset_bytes) > buffer.size_bytes ||
       size > buffer.size_bytes - static_cast<uint64_t>(pointer.offset_bytes)) {
-    Refuse(fmt::format("{}: {} bytes at offset {} leave buffer \"{}\" ({} bytes)", what, size,
-                       pointer.offset_bytes, buffer.name, buffer.size_bytes));
+    Fault(LeavesBufferText(buffer, pointer, size, what));
   }
   return pointer;
 }
@@ -399,7 +432,7 @@ void TraceReader::ReadLaunch() {
     launch.arguments.push_back(Argument(type, Bytes()));
   }
   if (const std::string fault = LaunchShapeFault(launch); !fault.empty()) {
-    Refuse(fault);
+    Fault(fault);
   }
   ApplyClusterDims(kernel, launch);
   Issue(stream, LaunchAccesses(unit_, kernel, launch));
@@ -495,7 +528,9 @@ std::variant<std::vector<RecordedPlan>, Refusal> PlansFromTrace(
     return TraceReader(unit, names, calls, surroundings, limits, trace).Read();
   } catch (const Stop& stop) {
     const int line = stop.line > 0 ? stop.line : launcher.line;
-    return Refusal{fmt::format("{}:{}: {}", unit.path, line, stop.what), line};
+    Refusal refusal{fmt::format("{}:{}: {}", unit.path, line, stop.what), line};
+    refusal.is_fault = stop.is_fault;
+    return refusal;
   }
 }
 

@@ -125,6 +125,20 @@ TEST_F(RecordedPlanTest, SeveralCallsOfOneProcessHaveOnePlanEach) {
   EXPECT_THAT(Read(trace.text(), 1), HasSubstr("garbled"));
 }
 
+TEST_F(RecordedPlanTest, WhatIsKeptMustBeHeldAtTheEndOfEveryCall) {
+  const auto two = [&](bool held_again) {
+    Trace trace;
+    trace.Put({recording::kBegin, 0, recording::kMalloc, 3, scratch_, 64}).Launch(x_, scratch_);
+    trace.Put({recording::kHeld, 0, scratch_, recording::kEnd, 0, 0, recording::kBegin, 0});
+    if (held_again) {
+      trace.Put({recording::kHeld, 0, scratch_});
+    }
+    return Read(trace.Put({recording::kEnd, 0, 0}).text(), 2);
+  };
+  EXPECT_THAT(two(true), HasSubstr("launch k"));
+  EXPECT_THAT(two(false), HasSubstr("kernel.cu:3: launcher allocates buffer \"scratch\""));
+}
+
 TEST_F(RecordedPlanTest, PaddingOfAStructIsNothing) {
   struct Pair {
     uint64_t from;
@@ -173,6 +187,15 @@ TEST_F(RecordedPlanTest, WhatCannotBeIsRefused) {
       {"freed inside",
        {recording::kMalloc, 1, scratch_, 64, recording::kFree, 1, scratch_ + 8},
        "cudaFree of a pointer that cudaMalloc did not return"},
+      {"held by nobody",
+       {recording::kMalloc, 7, scratch_, 64},
+       "kernel.cu:7: launcher allocates buffer \"scratch\" (64 bytes) here, and ends without "
+       "freeing it"},
+      {"a holder of nothing", {recording::kHeld, 1, scratch_}, "garbled"},
+      {"freed twice",
+       {recording::kMalloc, 1, scratch_, 64, recording::kFree, 2, scratch_, recording::kFree, 3,
+        scratch_},
+       "kernel.cu:3: cudaFree: buffer \"scratch\" (64 bytes) was freed in line 2"},
       {"used after",
        {recording::kMalloc, 1, scratch_, 64, recording::kFree, 1, scratch_, recording::kMemset, 1,
         scratch_, 0, 4, 0},
@@ -200,7 +223,7 @@ TEST_F(RecordedPlanTest, AnyBytesGivePlansOrAMessage) {
                                .Launch(x_, scratch_)
                                .Put({recording::kSymbol, 4, 0, BufferAddress(4, false)})
                                .Put({recording::kCopy, 4, y_, x_, 8, 0, recording::kSyncAll, 4})
-                               .Put({recording::kEnd, 0, 0})
+                               .Put({recording::kHeld, 0, scratch_, recording::kEnd, 0, 0})
                                .text();
   ASSERT_THAT(Read(good), HasSubstr("launch k"));
   Rng rng(7);

@@ -1,11 +1,13 @@
 // What orders accesses to global memory (global_races.h): clocks, fences, releases and acquires,
-// barriers.
+// barriers. And accesses that are not of registers.
 
 #include <algorithm>
+#include <bit>
 
 #include "ptx/async_checks.h"
 #include "ptx/global_races.h"
 #include "ptx/handlers.h"
+#include "ptx/launch_context.h"
 
 namespace optiml::ptx {
 namespace {
@@ -209,6 +211,15 @@ void GlobalRaces::SynchroniseCluster(const std::vector<BlockState*>& blocks) {
       block->order->warps[w].other_blocks = all;
     }
   }
+}
+
+void CheckGlobalBytes(Warp& warp, const Op* op, const Allocation& allocation,
+                      const GlobalRange& range) {
+  GlobalRange one = range;
+  one.lane_bytes = std::bit_ceil(static_cast<uint32_t>(range.hi - range.lo));
+  one.element_bytes = one.lane_bytes;
+  one.from_registers = false;
+  warp.worker->launch->global_races->Check(warp, op, allocation, one);
 }
 
 }  // namespace optiml::ptx

@@ -114,20 +114,58 @@ struct GlobalRaces::RowTag {
   }
 };
 
-// 32 granules. As long as one tag of each kind says all, they have no cells.
+// 32 granules. As long as one tag of each kind says all, stores and loads have no cells; each gets
+// its own when that ends, for most rows are only stored to or only loaded from.
 struct GlobalRaces::Row {
   static constexpr uint32_t kCells = 32;
+  struct StoreCells {
+    std::array<uint64_t, kCells> write{};
+    std::array<uint32_t, kCells> instruction{};
+    void Put(uint32_t i, const Cell& cell) {
+      write[i] = cell.write;
+      instruction[i] = cell.write_instruction;
+    }
+  };
+  struct LoadCells {
+    std::array<uint64_t, kCells> read{};
+    std::array<uint64_t, kCells> read2{};
+    std::array<uint32_t, kCells> instruction{};
+    void Put(uint32_t i, const Cell& cell) {
+      read[i] = cell.read;
+      read2[i] = cell.read2;
+      instruction[i] = cell.read_instruction;
+    }
+  };
   RowTag write;
   RowTag read;
   RowTag read2;
   uint32_t write_instruction = 0;
   uint32_t read_instruction = 0;
-  std::unique_ptr<std::array<Cell, kCells>> cells;  // not null: the tags of each
+  // Not null: the tags of each, in the place of the above.
+  std::unique_ptr<StoreCells> stores;
+  std::unique_ptr<LoadCells> loads;
 
   Cell At(uint32_t i) const {
-    return cells != nullptr
-               ? (*cells)[i]
-               : Cell{write.At(i), read.At(i), read2.At(i), write_instruction, read_instruction};
+    Cell cell{write.At(i), read.At(i), read2.At(i), write_instruction, read_instruction};
+    if (stores != nullptr) {
+      cell.write = stores->write[i];
+      cell.write_instruction = stores->instruction[i];
+    }
+    if (loads != nullptr) {
+      cell.read = loads->read[i];
+      cell.read2 = loads->read2[i];
+      cell.read_instruction = loads->instruction[i];
+    }
+    return cell;
+  }
+  // REQUIRES: the kind has no cells
+  template <class Cells>
+  void Expand(std::unique_ptr<Cells>& kind) {
+    auto cells = std::make_unique<Cells>();
+    for (uint32_t i = 0; i < kCells; ++i) {
+      cells->Put(i, At(i));
+    }
+    kind = std::move(cells);
   }
 };
 
@@ -321,6 +359,7 @@ struct GlobalRaces::Accessor {
     return WarpOf(cell.read) != warp && Suspects(cell.read, lane);
   }
   // Whether any granule of `mine` may be unordered with what the row's tags say.
+  // REQUIRES: the kinds of tags that matter to the access have no cells
   bool Suspects(const Row& row, const RowTag& mine) const {
     const auto suspects = [&](const RowTag& other) {
       return (other.mask & mine.mask) != 0 &&
@@ -451,8 +490,8 @@ void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocatio
   const auto strong_of = [&](uint64_t g) {
     return access.page->strong != nullptr ? &(*access.page->strong)[g % Page::kCells] : nullptr;
   };
-  const bool clean =
-      row.cells == nullptr && access.page->strong == nullptr && !accessor.Suspects(row, mine);
+  const bool clean = row.stores == nullptr && (row.loads == nullptr || !accessor.stores) &&
+                     access.page->strong == nullptr && !accessor.Suspects(row, mine);
   for (uint64_t g = access.begin; g < access.end && !clean; ++g) {
     const Cell cell = row.At(g % Row::kCells);
     const StrongCell* strong = strong_of(g);
@@ -468,24 +507,22 @@ void GlobalRaces::CheckRow(Warp& warp, const Op* op, const Allocation& allocatio
   for (uint64_t g = access.begin; g < access.end && accessor.strong; ++g) {
     LeaveTag(op, range, accessor, access.LaneOf(g), *strong_of(g));
   }
-  if (accessor.strong || (row.cells == nullptr && MergeTag(warp, op, range, accessor, mine, row)) ||
-      !Expand(row)) {
+  if (accessor.strong) {
     return;
   }
-  for (uint64_t g = access.begin; g < access.end; ++g) {
-    LeaveTag(op, range, accessor, access.LaneOf(g), (*row.cells)[g % Row::kCells]);
-  }
-}
-
-bool GlobalRaces::Expand(Row& row) {
-  if (row.cells == nullptr && TakeRoom(sizeof(*row.cells))) {
-    auto cells = std::make_unique<std::array<Cell, Row::kCells>>();
-    for (uint32_t i = 0; i < Row::kCells; ++i) {
-      (*cells)[i] = row.At(i);
+  if (accessor.stores ? row.stores == nullptr : row.loads == nullptr) {
+    if (MergeTag(warp, op, range, accessor, mine, row) ||
+        !TakeRoom(accessor.stores ? sizeof(Row::StoreCells) : sizeof(Row::LoadCells))) {
+      return;
     }
-    row.cells = std::move(cells);
+    accessor.stores ? row.Expand(row.stores) : row.Expand(row.loads);
   }
-  return row.cells != nullptr;
+  for (uint64_t g = access.begin; g < access.end; ++g) {
+    const auto i = static_cast<uint32_t>(g % Row::kCells);
+    Cell cell = row.At(i);
+    LeaveTag(op, range, accessor, access.LaneOf(g), cell);
+    accessor.stores ? row.stores->Put(i, cell) : row.loads->Put(i, cell);
+  }
 }
 
 bool GlobalRaces::MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
@@ -539,15 +576,6 @@ void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
   for (uint64_t at = lanes.lo; at < lanes.hi && store; at += lanes.lane_bytes) {
     races.Release(warp, at, lanes.lane_bytes, false, range.block_scope);
   }
-}
-
-void CheckGlobalBytes(Warp& warp, const Op* op, const Allocation& allocation,
-                      const GlobalRange& range) {
-  GlobalRange one = range;
-  one.lane_bytes = std::bit_ceil(static_cast<uint32_t>(range.hi - range.lo));
-  one.element_bytes = one.lane_bytes;
-  one.from_registers = false;
-  warp.worker->launch->global_races->Check(warp, op, allocation, one);
 }
 
 void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,

@@ -129,10 +129,10 @@ class GlobalRaces {
                        uint32_t lane, StrongCell& cell);
   void CheckRow(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                 const Accessor& accessor, const RowAccess& access);
-  // The same for a row without cells, as one tag; false when that cannot be said.
+  // The same for a row whose accesses of the kind have no cells, as one tag; false when that cannot
+  // be said.
   static bool MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
                        const Accessor& accessor, const RowTag& mine, Row& row);
-  bool Expand(Row& row);  // into cells; false when there is no room
   void CheckCell(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                  const Cell& cell, const StrongCell& strong, uint64_t at, uint32_t lane);
   bool Conflicts(const Warp& warp, uint64_t tag, uint32_t lane) const;

@@ -226,6 +226,56 @@ TEST(GlobalRaces, AFlagThatIsReadInAnotherWidthStillOrders) {
            other));
 }
 
+// Two warps share each of 32 rows, so that every word has tags of its own: 12 bytes of stores, 20
+// of loads.
+TEST(GlobalRaces, TagsOfStoresAndOfLoadsTakeTheirOwnRoom) {
+  const auto notes = [](const std::string& access, uint64_t room) {
+    SetRaceTagBytesForTest(room);
+    const LaunchOutcome outcome =
+        RunWords(
+            "and.b32 %r9, %r4, 31; shl.b32 %r9, %r9, 5; shr.u32 %r10, %r4, 5; add.u32 %r9, "
+            "%r9, %r10; mul.wide.u32 %rd2, %r9, 4; add.s64 %rd2, %rd1, %rd2;" +
+                access,
+            {1}, {64}, 1024, kGlobal)
+            .outcome;
+    SetRaceTagBytesForTest(0);
+    EXPECT_EQ(Races(outcome), "");
+    return outcome.notes.size();
+  };
+  constexpr uint64_t kPage = 3 * 1024;  // of the rows themselves, and a little more
+  const std::string store = "st.global.u32 [%rd2], %r4;";
+  const std::string load = "ld.global.u32 %r11, [%rd2];";
+  EXPECT_EQ(notes(store, kPage + 12 * 1024), 0u);
+  EXPECT_EQ(notes(load, kPage + 20 * 1024), 0u);
+  EXPECT_EQ(notes(load + store, kPage + 32 * 1024), 0u);
+  EXPECT_EQ(notes(store, 12 * 1024), 1u);
+  EXPECT_EQ(notes(load, 20 * 1024), 1u);
+}
+
+// Loads of a row stay known when its stores got tags of their own, and the other way round.
+TEST(GlobalRaces, CellsOfOneKindLeaveTheOtherKindKnown) {
+  const std::string odd = "shr.u32 %r9, %r4, 5; setp.eq.u32 %p3, %r9, 1;";
+  // Warp 1 stores to words whose neighbours warp 0 loaded and stored.
+  ExpectRace(odd +
+                 "@!%p3 ld.global.u32 %r10, [%rd1+4]; @!%p3 st.global.u32 [%rd1+8], 7; "
+                 "@%p3 st.global.u32 [%rd1+12], 7; @%p3 st.global.u32 [%rd1+4], 7;",
+             {1}, {64});
+  ExpectClean(odd +
+                  "@!%p3 ld.global.u32 %r10, [%rd1+4]; @!%p3 st.global.u32 [%rd1+8], 7; "
+                  "@%p3 st.global.u32 [%rd1+12], 7; bar.sync 0; @%p3 st.global.u32 [%rd1+4], 7;",
+              {1}, {64});
+  // Warp 1 loads what warp 0 stored, after the loads of the row were told apart.
+  ExpectRace(odd +
+                 "@!%p3 st.global.u32 [%rd1+4], 7; @!%p3 ld.global.u32 %r10, [%rd1+8]; "
+                 "@%p3 ld.global.u32 %r10, [%rd1+12]; @%p3 ld.global.u32 %r10, [%rd1+4];",
+             {1}, {64});
+  ExpectClean(odd +
+                  "@!%p3 st.global.u32 [%rd1+4], 7; @!%p3 ld.global.u32 %r10, [%rd1+8]; "
+                  "@%p3 ld.global.u32 %r10, [%rd1+12]; bar.sync 0; @%p3 ld.global.u32 %r10, "
+                  "[%rd1+4];",
+              {1}, {64});
+}
+
 TEST(GlobalRaces, SayWhenTheyGiveUp) {
   const std::string racing = "@%p1 st.global.u32 [%rd1], %r2;";
   EXPECT_TRUE(Execute(racing).notes.empty());

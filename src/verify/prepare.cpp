@@ -221,7 +221,7 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
                       request.text.empty()
                           ? refusal->reason
                           : fmt::format("{} (at {})", refusal->reason, request.text),
-                      !by_task);
+                      !by_task && !refusal->is_fault);
     }
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
     bound.push_back(std::move(arguments));

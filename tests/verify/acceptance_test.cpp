@@ -1,7 +1,8 @@
 // Real kernels through the whole of the verifier: parsed, planned, built by NVRTC, run on the
 // emulator, compared with the confined references of their tasks (examples/, suite/ and tasks/).
 //
-// cheats/*.cu must be rejected at the stage and for the reason that their first lines say;
+// cheats/*.cu must be rejected at the stage and for the reason that their first lines say, and not
+// as unsupported where these say "fault";
 // honest/*.cu must be accepted. A case is a file: nothing here knows them by name.
 // open/*.cu are not rejected yet.
 #include <fmt/format.h>
@@ -165,6 +166,10 @@ TEST_P(CheatTest, IsRejectedAtTheStageAndForTheReasonItSays) {
   const std::string verdict = Judge(evaluation);
   EXPECT_THAT(verdict, testing::StartsWith(Header(text_, "stage") + ": "));
   EXPECT_THAT(verdict, HasSubstr(Header(text_, "reason")));
+  if (!Header(text_, "fault").empty()) {
+    ASSERT_NE(evaluation.rejection(), nullptr);
+    EXPECT_FALSE(evaluation.rejection()->is_unsupported) << "it is known to be wrong";
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Verify, CheatTest, testing::ValuesIn(CasesIn("cheats")), CaseName);
 

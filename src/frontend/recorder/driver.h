@@ -148,6 +148,7 @@ int main() {
     }
     const bool changed = calls[i].compares != 0 && rec::MemoryChanged();
     rec::state->line = 0;
+    rec::PutHeld();
     rec::PutEvent(rec::kEnd);
     rec::Put(changed ? 1 : 0);
   }

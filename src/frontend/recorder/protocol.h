@@ -49,6 +49,7 @@ enum EventKind : uint64_t {
   kSyncStream,  // stream
   kSyncEvent,   // event
   kSyncAll,     //
+  kHeld,        // address of a buffer that memory which outlives the call points to
   kFault,       // bytes: what is wrong with the launcher; nothing follows
 };
 
@@ -67,6 +68,17 @@ constexpr uint64_t BufferAddress(uint64_t index, bool other) {
     return kUsualBase + (index + 1) * kBufferStride;
   }
   return kOtherBase + (index < kOtherFirst ? kOtherFirst - index : index + 1) * kBufferStride;
+}
+
+// The number of the buffer whose first bytes, fewer than kBufferReach, the address is among; any
+// large number when it is none's.
+constexpr uint64_t BufferIndex(uint64_t address, bool other) {
+  const uint64_t offset = address - (other ? kOtherBase : kUsualBase);
+  const uint64_t slot = offset / kBufferStride;
+  if (offset % kBufferStride >= kBufferReach) {
+    return UINT64_MAX;
+  }
+  return other && slot <= kOtherFirst ? kOtherFirst - slot : slot - 1;
 }
 
 }  // namespace optiml::recording

@@ -69,6 +69,7 @@ struct State {
   unsigned char* copy;  // of everything that outlives a call
   uint64_t copy_bytes;
   uint64_t copied_top;  // of the heap
+  bool is_held[kMaxBuffers];
 };
 
 inline State* state = nullptr;
@@ -248,6 +249,36 @@ inline void CopyMemory() {
   }
   state->copied_top = TheHeap().top;
   std::memcpy(state->copy + at, TheHeap().base, TheHeap().top);
+}
+
+inline void FindHeld(const unsigned char* begin, uint64_t size) {
+  const auto start = reinterpret_cast<uint64_t>(begin);
+  for (uint64_t at = (8 - start % 8) % 8; at + 8 <= size; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, begin + at, sizeof(word));
+    const uint64_t index = BufferIndex(word, state->head.other_surroundings != 0);
+    if (index < state->buffer_count &&
+        word - BufferAddress(index, state->head.other_surroundings != 0) <=
+            state->buffer_bytes[index]) {
+      state->is_held[index] = true;
+    }
+  }
+}
+
+// Says which of the launcher's buffers a later call can reach: memory that outlives the call points
+// to them.
+inline void PutHeld() {
+  std::memset(state->is_held, 0, sizeof(state->is_held));
+  for (int i = 0; i < state->variables.count; ++i) {
+    FindHeld(state->variables.of[i].begin, state->variables.of[i].size);
+  }
+  FindHeld(TheHeap().base, TheHeap().top);
+  for (uint64_t i = state->argument_count; i < state->buffer_count; ++i) {
+    if (state->is_held[i]) {
+      PutEvent(kHeld);
+      Put(BufferAddress(i, state->head.other_surroundings != 0));
+    }
+  }
 }
 
 // Whether both are pointers to buffers that the launcher allocated: those may be others each time.

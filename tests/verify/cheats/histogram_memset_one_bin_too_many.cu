@@ -2,6 +2,7 @@
 // kind: 21
 // stage: plan
 // reason: leave buffer "counts"
+// fault: yes
 __global__ void k(const int* data, int* counts, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd(&counts[data[i]], 1);
