@@ -82,6 +82,18 @@ class HostTextMaker : public clang::RecursiveASTVisitor<HostTextMaker> {
     return true;
   }
 
+  // Processor state is memory that no comparison sees: control registers, segment bases, random
+  // numbers.
+  bool VisitDeclRefExpr(clang::DeclRefExpr* expr) {
+    const std::string name = expr->getNameInfo().getAsString();
+    for (const char* prefix : {"__builtin_ia32_", "_mm", "_rd", "__rd", "_wr", "_x"}) {
+      if (name.starts_with(prefix)) {
+        return Give("a processor's own instruction, " + name, expr->getBeginLoc());
+      }
+    }
+    return true;
+  }
+
   bool VisitAsmStmt(clang::AsmStmt* stmt) { return Give("inline assembly", stmt->getBeginLoc()); }
 
  private:

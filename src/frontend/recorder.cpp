@@ -93,6 +93,9 @@ class Recorder::Maker {
         RecorderProgramText(unit_, *recorder_.launcher_, arguments, recorder_.names_);
     ContentHasher hasher;
     hasher.Add(text).Add(compiler_.string()).Add(options_.cuda_include_directory.string());
+    for (const std::string& flag : kCompileFlags) {
+      hasher.Add(flag);
+    }
     for (const EmbeddedText& file : EmbeddedRecorderTexts()) {
       hasher.Add(file.text);
     }
@@ -268,10 +271,25 @@ class Recorder::Maker {
       const std::string& log = linked.standard_error;
       return Refuse(0, "it does not link for this machine: " + log.substr(0, log.find('\n')));
     }
-    OPTIML_ASSIGN(const std::string bytes, ReadFile(built));
-    OPTIML_TRY(WriteFileAtomically(recorder_.program_, bytes));
-    std::error_code ignored;
-    std::filesystem::permissions(recorder_.program_, std::filesystem::perms::owner_all, ignored);
+    // Whole and executable from the moment on which it has its name: others may look for it, and
+    // this process may end at any time.
+    const std::filesystem::path beside =
+        recorder_.program_.string() + "." + scratch_.path().filename().string();
+    std::error_code failed;
+    std::filesystem::copy_file(built, beside, failed);
+    if (!failed) {
+      std::filesystem::permissions(beside, std::filesystem::perms::owner_all, failed);
+    }
+    if (!failed) {
+      std::filesystem::rename(beside, recorder_.program_, failed);
+    }
+    if (failed) {
+      std::error_code ignored;
+      std::filesystem::remove(beside, ignored);
+      return Error(
+          ErrorCode::kUnavailable,
+          fmt::format("{}: cannot be written: {}", recorder_.program_.string(), failed.message()));
+    }
     return std::optional<Refusal>();
   }
 

@@ -131,6 +131,7 @@ int main() {
     Argument bound[kMaxArguments];
     BindBuffers(calls[i], bound);
     rec::state->line = 0;
+    rec::ReuseHandles();
     rec::PutEvent(rec::kBegin);
     if (calls[i].compares != 0) {
       rec::CopyMemory();

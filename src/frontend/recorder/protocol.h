@@ -17,7 +17,7 @@
 namespace optiml::recording {
 
 constexpr uint64_t kRequestMark = 0x314345524d4c4f;
-constexpr uint64_t kMaxEvents = 2'000'000;
+constexpr uint64_t kMaxEvents = 200'000;
 constexpr uint64_t kMaxTraceBytes = uint64_t{64} << 20;
 
 enum ArgumentKind : uint64_t { kInteger = 0, kReal = 1, kBuffer = 2 };

@@ -43,6 +43,8 @@ struct Fact {
   int64_t value;
 };
 
+enum class HandleState : unsigned char { kFree, kLive, kDestroyed };
+
 struct State {
   RequestHead head;
   Fact facts[kMaxFacts];
@@ -54,7 +56,7 @@ struct State {
   uint64_t buffer_bytes[kMaxBuffers];
   uint64_t buffer_count;
   uint64_t argument_count;  // the first buffers
-  bool handles[kMaxHandles];
+  HandleState handles[kMaxHandles];
   int line;
   bool is_configured;
   dim3 grid, block, cluster;
@@ -171,10 +173,12 @@ inline int64_t FactOf(int64_t attribute) {
   Fault("launcher asks for a device attribute that is not known here");
 }
 
+// Within a call no number is given out twice: a stream must not be taken for one that was
+// destroyed.
 inline uint64_t NewHandle() {
   for (int i = 0; i < kMaxHandles; ++i) {
-    if (!state->handles[i]) {
-      state->handles[i] = true;
+    if (state->handles[i] == HandleState::kFree) {
+      state->handles[i] = HandleState::kLive;
       const uint64_t base =
           state->head.other_surroundings != 0 ? uint64_t{0x5500} << 32 : uint64_t{1} << 60;
       return base + static_cast<uint64_t>(i + 1) * 64;
@@ -186,7 +190,16 @@ inline uint64_t NewHandle() {
 inline void FreeHandle(const void* handle) {
   const uint64_t index = (reinterpret_cast<uint64_t>(handle) & 0xffffffff) / 64;
   if (index >= 1 && index <= kMaxHandles) {
-    state->handles[index - 1] = false;
+    state->handles[index - 1] = HandleState::kDestroyed;
+  }
+}
+
+// Between calls: what was destroyed may be given out again, so that equal calls get equal numbers.
+inline void ReuseHandles() {
+  for (HandleState& handle : state->handles) {
+    if (handle == HandleState::kDestroyed) {
+      handle = HandleState::kFree;
+    }
   }
 }
 
