@@ -5,10 +5,10 @@
 // Each task runs at the largest of its timed sizes, halved, that stays below a number of thread
 // instructions and of bytes, so that a run takes 0.1 to 1 s. Prints a Markdown table: G
 // thread-instructions a second of one core's processor time (best of several runs) with bounds and
-// counters, with initialisation and races (shared memory, warps, global memory) as well, and with
-// the cache model besides; how much faster two host threads are than one (wall time, bounds and
-// counters; "-" where launches run on one anyway); and the peak of memory with every check against
-// what the buffers take.
+// counters, with initialisation and races of shared memory as well, with those of global memory
+// too, and with the cache model besides; how much faster two host threads are than one (wall time,
+// bounds and counters; "-" where launches run on one anyway); and the peak of memory with every
+// check against what the buffers take.
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void ResetPeak() {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-enum class Mode { kCounters, kChecks, kCache };
+enum class Mode { kCounters, kShared, kChecks, kCache };
 
 struct Kernel {
   KernelTask task;
@@ -140,7 +140,7 @@ Result<Measured> Execute(const Kernel& kernel, Mode mode, int threads) {
     request.threads = threads;
     request.step_limit = kMostInstructions;
     if (mode != Mode::kCounters) {
-      request.checks = {true, true, true, true, true};
+      request.checks = {true, true, true, true, mode != Mode::kShared};
     }
     if (mode == Mode::kCache) {
       request.cache = CacheFor(prepared.block, request.grid.Count(), kernel.description);
@@ -247,7 +247,7 @@ Result<Kernel> Prepare(const std::string& argument, Builder& builder, ModuleCach
 }
 
 struct Totals {
-  double logs[3] = {};
+  double logs[4] = {};
   int count = 0;
   double scaling_logs = 0;
   double work_logs = 0;
@@ -263,7 +263,7 @@ Result<void> Row(const std::string& argument, Builder& builder, ModuleCache& mod
   Measured checked;
   double wall = 0;
   double processor = 0;
-  for (const Mode mode : {Mode::kCounters, Mode::kChecks, Mode::kCache}) {
+  for (const Mode mode : {Mode::kCounters, Mode::kShared, Mode::kChecks, Mode::kCache}) {
     double best = 0;
     for (int round = 0; round < kRounds; ++round) {
       OPTIML_ASSIGN(const Measured one, Execute(kernel, mode, 1));
@@ -308,9 +308,10 @@ Result<void> Run(const std::vector<std::string>& arguments) {
   const auto builder = MakeNvrtcBuilder({});
   ModuleCache modules;
   fmt::print(
-      "| task | sizes | thread instructions | counters | + initialisation, races | + cache | two "
-      "threads | buffers, MiB | peak with checks, MiB | "
-      "|\n|---|---|---|---|---|---|---|---|---|---|\n");
+      "| task | sizes | thread instructions | counters | + initialisation, races of shared "
+      "memory | + races of global memory | + cache | two threads | buffers, MiB | peak with "
+      "checks, "
+      "MiB | |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   Totals totals;
   for (const std::string& argument : arguments) {
     if (const auto done = Row(argument, *builder, modules, device->description(), totals); !done) {
@@ -320,10 +321,12 @@ Result<void> Run(const std::vector<std::string>& arguments) {
   const auto mean = [&](int mode) {
     return std::exp(totals.logs[mode] / std::max(totals.count, 1));
   };
-  fmt::print("| geometric mean of {} | | | {:.2f} | {:.2f} | {:.2f} | {:.2f} ({:.2f}) | | | |\n",
-             totals.count, mean(0), mean(1), mean(2),
-             std::exp(totals.scaling_logs / std::max(totals.scaled, 1)),
-             std::exp(totals.work_logs / std::max(totals.scaled, 1)));
+  fmt::print(
+      "| geometric mean of {} | | | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} ({:.2f}) | | | "
+      "|\n",
+      totals.count, mean(0), mean(1), mean(2), mean(3),
+      std::exp(totals.scaling_logs / std::max(totals.scaled, 1)),
+      std::exp(totals.work_logs / std::max(totals.scaled, 1)));
   return {};
 }
 
