@@ -13,6 +13,7 @@
 #include "cli/stages.h"
 #include "optimize/evaluate.h"
 #include "task/inputs.h"
+#include "verify/plan_runner.h"
 
 namespace optiml {
 namespace {
@@ -42,8 +43,7 @@ void FollowOutputs(const std::vector<ArgSpec>& args, RunRequest& request) {
       continue;
     }
     const ArgSpec& arg = args[static_cast<size_t>(buffer.argument)];
-    const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
-    if (written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1) {
+    if (CanFollow(arg)) {
       request.buffers[next].shadow = arg.dtype;
     }
     ++next;

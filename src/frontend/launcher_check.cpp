@@ -171,6 +171,12 @@ std::optional<Refusal> CompareWork(const ast::SourceUnit& unit, const ast::Funct
                  line};
 }
 
+Refusal Said(const Refusal& refusal, std::string_view when) {
+  Refusal said = refusal;
+  said.reason += fmt::format(" ({})", when);
+  return said;
+}
+
 }  // namespace frontend
 
 using frontend::CompareWork;
@@ -204,8 +210,7 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
       }
     }
   } catch (const frontend::Refused& refused) {
-    return Refusal{refused.refusal.reason + " (when it is called again)", refused.refusal.line,
-                   refused.refusal.not_followed, refused.refusal.is_fault};
+    return frontend::Said(refused.refusal, frontend::kCalledAgain);
   }
   try {
     for (const LauncherCall& call : calls) {
@@ -217,9 +222,7 @@ std::optional<Refusal> CheckLauncher(const ast::SourceUnit& unit, const std::str
       }
     }
   } catch (const frontend::Refused& refused) {
-    return Refusal{
-        refused.refusal.reason + " (where addresses, free memory or versions are others)",
-        refused.refusal.line, refused.refusal.not_followed, refused.refusal.is_fault};
+    return frontend::Said(refused.refusal, frontend::kElsewhere);
   }
   return std::nullopt;
 }

@@ -19,6 +19,9 @@ inline constexpr char kAfterOthers[] = "after calls with other arguments";
 inline constexpr char kCalledAgain[] = "when it is called again";
 inline constexpr char kElsewhere[] = "where addresses, free memory or versions are others";
 
+// The refusal, with the circumstances in which it came: "... (when it is called again)".
+Refusal Said(const Refusal& refusal, std::string_view when);
+
 }  // namespace optiml::frontend
 
 #endif  // OPTIML_FRONTEND_LAUNCHER_CHECK_H_

@@ -135,11 +135,6 @@ class LauncherPlanner::Recordings {
     return {};
   }
 
-  static Refusal Said(const Refusal& refusal, std::string_view when) {
-    return {fmt::format("{} ({})", refusal.reason, when), refusal.line, refusal.not_followed,
-            refusal.is_fault};
-  }
-
   // Every call after all the others, and twice in a row.
   Result<std::optional<Refusal>> CheckAgain(const std::vector<LauncherCall>& calls) {
     using Outcome = std::optional<Refusal>;
@@ -150,7 +145,7 @@ class LauncherPlanner::Recordings {
     }
     OPTIML_ASSIGN(const Plans plans, Run(twice, Surroundings::kUsual));
     if (const auto* refusal = std::get_if<Refusal>(&plans)) {
-      return Outcome(Said(*refusal, frontend::kCalledAgain));
+      return Outcome(frontend::Said(*refusal, frontend::kCalledAgain));
     }
     const auto& made = std::get<std::vector<RecordedPlan>>(plans);
     for (size_t i = 0; i < calls.size(); ++i) {
@@ -178,7 +173,7 @@ class LauncherPlanner::Recordings {
     }
     OPTIML_ASSIGN(const Plans plans, Run(once, Surroundings::kOther));
     if (const auto* refusal = std::get_if<Refusal>(&plans)) {
-      return Outcome(Said(*refusal, frontend::kElsewhere));
+      return Outcome(frontend::Said(*refusal, frontend::kElsewhere));
     }
     const auto& made = std::get<std::vector<RecordedPlan>>(plans);
     for (size_t i = 0; i < calls.size(); ++i) {

@@ -85,7 +85,7 @@ struct LaunchRequest {
   // blocks do not depend on each other. With clusters: all blocks of the clusters of these.
   std::vector<uint64_t> block_sample;
   int threads = 1;  // at most; see above
-  // Follows floating-point values in double arithmetic (float_shadow.h), some 30 times slower and
+  // Follows floating-point values in double arithmetic (float_shadow.h), some 15 times slower and
   // on one host thread; null: does not.
   FloatShadow* shadow = nullptr;
   size_t findings_limit = 16;       // further findings are counted, not described

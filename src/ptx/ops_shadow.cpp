@@ -16,10 +16,6 @@
 namespace optiml::ptx {
 namespace {
 
-int32_t LineOf(const Warp& w, const Op* op) {
-  return w.worker->launch->program->instructions[op->instruction].source_line;
-}
-
 uint64_t BitsIn(Warp& w, Place place, uint32_t lane, uint32_t part, FloatForm form, bool pair) {
   const uint32_t bytes = FormBytes(form);
   uint64_t bits = 0;

@@ -54,11 +54,11 @@ void PutAll(Warp& w, Place place, uint32_t lane, const ShadowStore& store, uint6
   }
 }
 
+}  // namespace
+
 int32_t LineOf(const Warp& w, const Op* op) {
   return w.worker->launch->program->instructions[op->instruction].source_line;
 }
-
-}  // namespace
 
 RegisterShadow* WarpShadow::Find(const Warp& w, Place place) {
   const size_t row = RowOf(w, place);

@@ -76,6 +76,9 @@ struct WarpShadow {
   std::vector<std::unique_ptr<RegisterShadow>> registers_;  // by their place in 64 bytes
 };
 
+// The source line of an operation; 0: unknown.
+int32_t LineOf(const Warp& w, const Op* op);
+
 // The shadow of a number in a register, or null; `bits` is what the register holds.
 const ShadowValue* ShadowIn(Warp& w, Place place, uint32_t lane, uint32_t part, FloatForm form,
                             uint64_t bits);

@@ -12,6 +12,7 @@
 #include "task/names.h"
 #include "task/npy.h"
 #include "task/reference_range.h"
+#include "verify/case_inputs.h"
 #include "verify/plan_runner.h"
 
 namespace optiml {
@@ -44,78 +45,9 @@ double Elements(const KernelTask& task, const SizeBindings& sizes) {
   return total;
 }
 
-ContentHash HashOf(const TaskInputs& inputs) {
-  ContentHasher hasher;
-  hasher.Add(SizeRow{inputs.sizes, 0}.Text());
-  for (const auto& [name, value] : inputs.scalars) {
-    hasher.Add(fmt::format("{}={}", name, value));
-  }
-  for (const Tensor& tensor : inputs.buffers) {
-    hasher.Add(
-        std::string_view(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()));
-  }
-  return hasher.Finish();
-}
-
-// Float outputs as doubles, so that kinds of reference look alike.
-Tensor Widened(const Tensor& tensor) {
-  if (!IsFloat(tensor.dtype) || tensor.dtype == DType::kF64) {
-    return tensor;
-  }
-  Tensor wide = MakeTensor(DType::kF64, tensor.shape);
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    StoreElement(DType::kF64, tensor.At(i), wide.bytes.data() + static_cast<size_t>(i) * 8);
-  }
-  return wide;
-}
-
-TaskInputs MagnitudesOf(const TaskInputs& inputs) {
-  TaskInputs result = inputs;
-  for (Tensor& tensor : result.buffers) {
-    if (!IsFloat(tensor.dtype)) {
-      continue;
-    }
-    const size_t bytes = DTypeBytes(tensor.dtype);
-    for (int64_t i = 0; i < tensor.element_count(); ++i) {
-      StoreElement(tensor.dtype, std::fabs(tensor.At(i)),
-                   tensor.bytes.data() + static_cast<size_t>(i) * bytes);
-    }
-  }
-  result.text += ", magnitudes";
-  return result;
-}
-
-// Every f32 and f64 input one unit in the last place up or down. Zeros stay: they are often exact
-// by meaning (padding, masks).
-TaskInputs MovedBy(const TaskInputs& inputs, uint64_t seed) {
-  TaskInputs result = inputs;
-  uint64_t argument = 0;
-  for (Tensor& tensor : result.buffers) {
-    ++argument;
-    if (tensor.dtype != DType::kF32 && tensor.dtype != DType::kF64) {
-      continue;
-    }
-    const size_t bytes = DTypeBytes(tensor.dtype);
-    for (int64_t i = 0; i < tensor.element_count(); ++i) {
-      const double value = tensor.At(i);
-      if (value == 0 || !std::isfinite(value)) {
-        continue;
-      }
-      const bool up = (RandomAt(seed + argument, static_cast<uint64_t>(i)) & 1) != 0;
-      const double towards = up ? HUGE_VAL : -HUGE_VAL;
-      const double moved = tensor.dtype == DType::kF64
-                               ? std::nextafter(value, towards)
-                               : static_cast<double>(std::nextafter(static_cast<float>(value),
-                                                                    static_cast<float>(towards)));
-      StoreElement(tensor.dtype, moved, tensor.bytes.data() + static_cast<size_t>(i) * bytes);
-    }
-  }
-  result.text += ", moved";
-  return result;
-}
 // Far from the seeds of cases.
 constexpr uint64_t kOtherSeed = 1'000'003;
-// Thread instructions of an original that is run again to be followed in double: 30 times slower.
+// Thread instructions of an original that is run again to be followed in double: 15 times slower.
 constexpr uint64_t kMostFollowed = 20'000'000;
 constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
 // Of our own row, from large to small; powers of two, so that halving keeps divisibility.

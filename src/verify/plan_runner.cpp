@@ -44,17 +44,6 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
   return all;
 }
 
-// Asks the device to follow the outputs of floats.
-void Follow(const KernelTask& task, const std::vector<size_t>& owners, RunRequest& request) {
-  for (size_t i = 0; i < owners.size(); ++i) {
-    const ArgSpec& arg = task.args[owners[i]];
-    const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
-    if (written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1) {
-      request.buffers[i].shadow = arg.dtype;
-    }
-  }
-}
-
 Tensor DoublesOf(const std::vector<double>& values, const std::vector<int64_t>& shape) {
   Tensor tensor = MakeTensor(DType::kF64, shape);
   OPTIML_CHECK(tensor.bytes.size() == values.size() * sizeof(double), "a value for each element");
@@ -63,6 +52,11 @@ Tensor DoublesOf(const std::vector<double>& values, const std::vector<int64_t>& 
 }
 
 }  // namespace
+
+bool CanFollow(const ArgSpec& arg) {
+  const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
+  return written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1;
+}
 
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device) {
   const std::vector<int> indices = BufferIndices(task);
@@ -85,8 +79,10 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
       owners.push_back(static_cast<size_t>(buffer.argument));
     }
   }
-  if (run.follow) {
-    Follow(task, owners, request);
+  for (size_t i = 0; run.follow && i < owners.size(); ++i) {
+    if (CanFollow(task.args[owners[i]])) {
+      request.buffers[i].shadow = task.args[owners[i]].dtype;
+    }
   }
   PlanResult result;
   OPTIML_ASSIGN(result.outcome, device.Run(request));

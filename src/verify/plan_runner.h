@@ -46,6 +46,9 @@ struct PlanResult {
   std::vector<Tensor> in_double;
 };
 
+// Whether double arithmetic is followed for it: a written buffer of floats of 16 bits or more.
+bool CanFollow(const ArgSpec& arg);
+
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device);
 
 }  // namespace optiml
