@@ -331,8 +331,10 @@ Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
   if (!nvrtc.path.empty()) {
     LoadBuiltins(nvrtc.path);
   }
+  int major = 0;
+  int minor = 0;
   int count = 0;
-  if (libraries.nvrtc.version(&libraries.nvrtc_major, &libraries.nvrtc_minor) != 0 ||
+  if (libraries.nvrtc.version(&major, &minor) != 0 ||
       libraries.nvrtc.get_num_supported_archs(&count) != 0 || count <= 0) {
     return Error(ErrorCode::kInternal,
                  fmt::format("{} does not tell its version", nvrtc.path.string()));
@@ -342,7 +344,7 @@ Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
     return Error(ErrorCode::kInternal,
                  fmt::format("{} does not tell its architectures", nvrtc.path.string()));
   }
-  libraries.info.nvrtc_version = fmt::format("{}.{}", libraries.nvrtc_major, libraries.nvrtc_minor);
+  libraries.info.nvrtc_version = fmt::format("{}.{}", major, minor);
   libraries.info.nvrtc = nvrtc.path;
   FindHeaders(places, nvrtc.path, libraries);
   return libraries;

@@ -32,8 +32,6 @@ namespace optiml {
 struct CudaLibraries {
   NvrtcApi nvrtc;
   ToolchainInfo info;
-  int nvrtc_major = 0;
-  int nvrtc_minor = 0;
   std::vector<std::filesystem::path> include_directories;  // for -I, in order; may be empty
   ContentHash headers;  // of the files that carry the headers' versions; zero: no headers
   std::vector<int> architectures;  // compute capabilities that NVRTC knows: 75, 80, ... 90

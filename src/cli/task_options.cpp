@@ -237,6 +237,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
   bench.recorder.cuda_include_directory = bench.toolchain.include_directory;
   bench.recorder.confined = !options.unconfined;
+  bench.recorder.stop = env.stop;
 
   if (bench.task->reference.kind == ReferenceKind::kHost) {
     ReferenceOptions reference;

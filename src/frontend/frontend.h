@@ -7,6 +7,7 @@
 // A text that Clang rejects, or a launcher that cannot be followed, is a Refusal: a value, since it
 // may be a candidate's. Threads: calls are independent of each other.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -80,7 +81,8 @@ struct RecorderOptions {
   bool enabled = true;
   std::filesystem::path cache_directory;         // programs by content hash; empty: none is kept
   std::filesystem::path cuda_include_directory;  // CUDA's headers; empty: nothing is recorded
-  bool confined = true;  // false only after the user's explicit --unconfined
+  bool confined = true;                     // false only after the user's explicit --unconfined
+  const std::atomic<bool>* stop = nullptr;  // ends the compiler and the launcher; not owned
   double time_limit_s = 10;
   uint64_t memory_bytes = uint64_t{6} << 30;  // address space; 2 GiB of it are the recorder's
 };

@@ -6,10 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -182,6 +185,31 @@ class PlannerTest : public ::testing::TestWithParam<Case> {
     }
   }
 };
+
+class Interrupted : public PlannerTest {};
+
+TEST_F(Interrupted, ALauncherThatRunsEndsAtOnce) {
+  const auto parsed = Parse(std::string(kKernels) +
+                            "extern \"C\" void run(const float* x, float* y, int n) {\n"
+                            "  std::vector<int> v(4, n);\n"
+                            "  for (volatile int spin = 1; spin != 0;) {}\n"
+                            "  k<<<1, 32>>>(x, y, v[0]);\n}\n");
+  const auto* unit = std::get_if<ast::SourceUnit>(&parsed);
+  ASSERT_NE(unit, nullptr) << std::get<std::string>(parsed);
+  std::atomic<bool> stop = false;
+  RecorderOptions options = Workshop::Get().options();
+  options.time_limit_s = 600;  // the test would not end by it
+  options.stop = &stop;
+  LauncherPlanner planner(*unit, "run", options);
+  std::thread user([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop = true;
+  });
+  const auto plan = planner.Plan({Buffer("x", 40), Buffer("y", 40), Scalar("n", 10)});
+  user.join();
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().code(), ErrorCode::kInterrupted);
+}
 
 class Recorded : public PlannerTest {};
 

@@ -131,6 +131,7 @@ class Recorder::Maker {
     ProcessRequest request;
     request.argv = std::move(argv);
     request.limits.wall_time = kToolLimit;
+    request.stop = options_.stop;
     request.limits.output_bytes = size_t{4} << 20;
     request.limits.file_bytes = size_t{1} << 30;
     request.limits.address_space_bytes = size_t{8} << 30;
@@ -373,6 +374,7 @@ Result<std::variant<std::string, Refusal>> Recorder::Run(const std::vector<Recor
   request.limits.output_bytes = recording::kMaxTraceBytes + (size_t{1} << 20);
   request.limits.address_space_bytes = options_.memory_bytes;
   request.limits.file_bytes = 0;
+  request.stop = options_.stop;
   if (options_.confined) {
     request.sandbox = Sandbox{{program_}, {}};
   }
