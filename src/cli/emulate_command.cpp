@@ -72,7 +72,7 @@ class EmulateCommand : public Command {
            "its launcher cannot be followed.";
   }
   void Declare(CLI::App& app) override {
-    AddTaskOptions(app, task_);
+    AddEmulationOptions(app, task_);
     app.get_option("path")->description(
         "a task folder, a task.toml, a .cu file or a .ptx file; for .ptx, --entry names the kernel "
         "and --arg is given once for each parameter, in order");

@@ -78,6 +78,13 @@ class FakeVerifier : public Verifier {
     return battery_;
   }
   std::vector<std::string> DroppedCases() const override { return {}; }
+  Result<std::vector<const TaskInputs*>> TimedInputs(size_t) override {
+    return std::vector<const TaskInputs*>{};  // the device predicts
+  }
+  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, const TimeOutcome&,
+                                              Evaluation&) override {
+    return std::optional<Rejection>();
+  }
 
  private:
   // As a real one, it works with the device that it was given.
@@ -105,6 +112,7 @@ class FakeToolbox : public Toolbox {
   Result<ToolchainInfo> toolchain = ToolchainInfo{"13.0", "/lib/nvrtc.so", ""};
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
+  bool gpu_driver = false;        // a driver without a usable GPU
   bool throws_bad_alloc = false;  // the verifier, at whatever it is asked
   MachineFacts facts;
   std::optional<ArgRole> y_role = ArgRole::kOut;  // what the kernels do with y
@@ -122,7 +130,12 @@ class FakeToolbox : public Toolbox {
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path&) override {
     return std::make_unique<FakeBuilder>(toolchain);
   }
+  bool HasGpuDriver() override { return gpu_driver; }
+
   Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) override {
+    if (choice.kind.starts_with("cuda")) {
+      return Error(ErrorCode::kUnavailable, "the GPU has fallen off the bus");
+    }
     if (choice.description == "h100") {
       return Error(ErrorCode::kNotFound, "unknown device \"h100\" (known: h200)");
     }

@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "base/memory_limits.h"
 #include "cli/cli.h"
+#include "device/cuda/worker.h"
 
 extern char** environ;
 
@@ -45,6 +48,9 @@ int TerminalWidth() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 5 && std::string_view(argv[1]) == "cuda-worker") {
+    return optiml::cuda::RunWorker(std::atoi(argv[2]), std::atoi(argv[3]), argv[4]);
+  }
   InstallHandlers();
   std::ios::sync_with_stdio(false);
   const optiml::SystemClock clock;

@@ -6,53 +6,18 @@
 #include <utility>
 
 #include "base/file_system.h"
-#include "optimize/evaluate.h"
 #include "optimize/interruptible_device.h"
+#include "optimize/time_shapes.h"
 #include "profile/diagnosis.h"
 #include "report/metric_table.h"
 #include "report/report_model.h"
 #include "report/text_format.h"
-#include "task/inputs.h"
 
 namespace optiml {
 namespace {
 
 // Seed of the inputs that are timed; the session's too, so that both see the same data.
 constexpr uint64_t kTimingSeed = 1;
-
-Result<void> TimeShapes(const Workbench& bench, Device& device, const CliEnv& env,
-                        StageOutcome& outcome) {
-  const KernelTask& task = *bench.task;
-  const Stopwatch watch(*env.clock);
-  for (size_t i = 0; i < task.timed.size(); ++i) {
-    OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task, task.timed[i].sizes, kTimingSeed));
-    RunRequest request;
-    request.artifact = &outcome.prepared->artifact;
-    request.plan = &outcome.prepared->timed_plans[i];
-    request.buffers = ContentsFor(task, *request.plan, inputs);
-    OPTIML_ASSIGN(TimeOutcome timed, device.Time(request));
-    if (timed.status != RunStatus::kCompleted) {
-      outcome.evaluation.outcome =
-          Rejection{Stage::kMeasure, fmt::format("{} at {}", timed.reason, task.timed[i].Text())};
-      break;
-    }
-    if (request.plan->Kernels().empty()) {
-      outcome.evaluation.outcome =
-          Rejection{Stage::kMeasure,
-                    fmt::format("{}: the launcher launches no kernel", task.timed[i].Text())};
-      break;
-    }
-    timed.timing.shape = task.timed[i].Text();
-    if (i == 0 && !timed.profile.metrics.empty()) {
-      outcome.evaluation.diagnosis =
-          Diagnose(timed.profile, timed.timing, device.Info(), outcome.evaluation.resources);
-      outcome.evaluation.profile = std::move(timed.profile);
-    }
-    outcome.evaluation.timings.push_back(std::move(timed.timing));
-  }
-  outcome.evaluation.stage_times.push_back({Stage::kMeasure, watch.Elapsed()});
-  return {};
-}
 
 std::string DescribePlans(const KernelTask& task, const PreparedCandidate& prepared) {
   std::string out;
@@ -97,7 +62,15 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
     outcome.notes = verifier->Notes();
   }
   if (last >= Stage::kMeasure && outcome.evaluation.accepted()) {
-    OPTIML_TRY(TimeShapes(bench, device, env, outcome));
+    const Stopwatch watch(*env.clock);
+    OPTIML_TRY(ShapeTimer(*bench.task, device, *verifier, kTimingSeed)
+                   .Time(*outcome.prepared, outcome.evaluation));
+    outcome.evaluation.stage_times.push_back({Stage::kMeasure, watch.Elapsed()});
+  }
+  if (outcome.evaluation.accepted() && outcome.evaluation.profile) {
+    outcome.evaluation.diagnosis =
+        Diagnose(*outcome.evaluation.profile, outcome.evaluation.timings.front(), device.Info(),
+                 outcome.evaluation.resources);
   }
   return outcome;
 }

@@ -51,6 +51,37 @@ bool IsFile(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+// CLI11's form of a check: what is wrong, or nothing.
+std::string IsDevice(const std::string& text) {
+  const bool is_numbered = text.starts_with("cuda:") && text.size() > 5 && text.size() < 9 &&
+                           text.find_first_not_of("0123456789", 5) == std::string::npos;
+  return text == "auto" || text == "emulator" || text == "cuda" || is_numbered
+             ? ""
+             : fmt::format("\"{}\" is none of auto, emulator, cuda, cuda:N", text);
+}
+
+// A GPU where there is one that can be used, else the emulator; a GPU that is there and cannot be
+// used is told.
+Result<std::unique_ptr<Device>> MakeChosenDevice(DeviceChoice choice, const CliEnv& env,
+                                                 Toolbox& tools) {
+  if (choice.kind != "auto") {
+    return tools.MakeDevice(choice);
+  }
+  choice.kind = "emulator";
+  if (!tools.HasGpuDriver()) {
+    return tools.MakeDevice(choice);
+  }
+  DeviceChoice gpu = choice;
+  gpu.kind = "cuda";
+  Result<std::unique_ptr<Device>> made = tools.MakeDevice(gpu);
+  if (made || made.error().code() != ErrorCode::kUnavailable) {
+    return made;
+  }
+  *env.err << fmt::format("note: the emulator is used, so times are predicted: {}\n",
+                          made.error().message());
+  return tools.MakeDevice(choice);
+}
+
 // A path is absolute afterwards; a built-in name stays.
 std::string ResolveDescription(const std::string& description, const CliEnv& env) {
   const std::filesystem::path path = env.Resolve(description);
@@ -96,12 +127,22 @@ void AddShapeOptions(CLI::App& app, TaskOptions& options) {
       ->group(group);
 }
 
-void AddDeviceOptions(CLI::App& app, TaskOptions& options) {
+namespace {
+
+void AddDeviceChoice(CLI::App& app, TaskOptions& options) {
   const std::string group = "Device";
-  app.add_option("--device", options.device, "what executes the kernels")
-      ->check(CLI::IsMember({"emulator"}))
+  app.add_option(
+         "--device", options.device,
+         "what executes the kernels: cuda (the first GPU), cuda:N, emulator, or auto: a GPU "
+         "where there is one, else the emulator")
+      ->type_name("DEVICE")
+      ->check(IsDevice)
       ->capture_default_str()
       ->group(group);
+}
+
+void AddEmulatorOptions(CLI::App& app, TaskOptions& options) {
+  const std::string group = "Device";
   app.add_option("--device-description", options.description,
                  "the GPU model to emulate: h200, a100, rtx4090 or a .toml file")
       ->type_name("MODEL")
@@ -118,12 +159,24 @@ void AddDeviceOptions(CLI::App& app, TaskOptions& options) {
       ->group(group);
 }
 
-void AddTaskOptions(CLI::App& app, TaskOptions& options) {
+void AddTask(CLI::App& app, TaskOptions& options) {
   app.add_option("path", options.path, "a task folder, a task.toml or a .cu file")
       ->type_name("PATH")
       ->required();
   AddShapeOptions(app, options);
-  AddDeviceOptions(app, options);
+}
+
+}  // namespace
+
+void AddTaskOptions(CLI::App& app, TaskOptions& options) {
+  AddTask(app, options);
+  AddDeviceChoice(app, options);
+  AddEmulatorOptions(app, options);
+}
+
+void AddEmulationOptions(CLI::App& app, TaskOptions& options) {
+  AddTask(app, options);
+  AddEmulatorOptions(app, options);
 }
 
 Result<TaskOverrides> MakeOverrides(const TaskOptions& options) {
@@ -232,7 +285,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   choice.threads = options.threads > 0
                        ? options.threads
                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  OPTIML_ASSIGN(bench.device, tools.MakeDevice(choice));
+  OPTIML_ASSIGN(bench.device, MakeChosenDevice(choice, env, tools));
 
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
   bench.recorder.cuda_include_directory = bench.toolchain.include_directory;

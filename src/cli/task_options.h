@@ -24,7 +24,7 @@ struct TaskOptions {
   std::vector<std::string> checked;  // "rows=33,cols=100"
   std::vector<std::string> timed;
   std::vector<std::string> args;  // "x=f32[rows,cols]:in:normal"
-  std::string device = "emulator";
+  std::string device = "auto";    // or "emulator", "cuda", "cuda:1"
   std::string description = "h200";
   int threads = 0;  // 0: all cores of the machine
   bool unconfined = false;
@@ -34,8 +34,8 @@ struct TaskOptions {
 void AddTaskOptions(CLI::App& app, TaskOptions& options);
 // Only --entry, --checked, --timed and --arg.
 void AddShapeOptions(CLI::App& app, TaskOptions& options);
-// Only --device, --device-description, --threads and --unconfined.
-void AddDeviceOptions(CLI::App& app, TaskOptions& options);
+// The same as AddTaskOptions without --device, for what only the emulator can do.
+void AddEmulationOptions(CLI::App& app, TaskOptions& options);
 
 // Fails with kInvalidArgument, naming the flag.
 Result<TaskOverrides> MakeOverrides(const TaskOptions& options);

@@ -25,9 +25,11 @@
 
 namespace optiml {
 
+inline constexpr char kDefaultDescription[] = "h200";
+
 struct DeviceChoice {
-  std::string kind = "emulator";
-  std::string description = "h200";  // a built-in name or an absolute path
+  std::string kind = "emulator";                  // or "cuda", "cuda:1"
+  std::string description = kDefaultDescription;  // a built-in name or an absolute path
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;  // set when the user wants the end
 };
@@ -38,6 +40,8 @@ class Toolbox {
 
   // An empty folder: no cache on disk.
   virtual std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) = 0;
+  // Whether a driver's library is here; its GPUs may be unusable all the same.
+  virtual bool HasGpuDriver() = 0;
   virtual Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) = 0;
   // The emulator itself, for what only it can do.
   virtual Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) = 0;

@@ -1,7 +1,15 @@
 // The real toolbox: the one place where the program's parts are chosen.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
 #include "cli/toolbox.h"
+#include "device/checked_device.h"
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/driver_api.h"
+#include "device/device_description.h"
 #include "device/emulator_device.h"
 #include "frontend/ast_format.h"
 #include "frontend/buffer_uses.h"
@@ -52,6 +60,49 @@ void AddUses(const ast::SourceUnit& unit, const std::string& entry,
   }
 }
 
+EmulatorOptions EmulatorOptionsOf(const DeviceChoice& choice) {
+  EmulatorOptions options;
+  options.model = choice.description;
+  options.threads = choice.threads;
+  options.stop = choice.stop;
+  return options;
+}
+
+// "cuda" is the first GPU, "cuda:1" the second.
+Result<int> OrdinalOf(const std::string& kind) {
+  if (kind == "cuda") {
+    return 0;
+  }
+  int ordinal = -1;
+  const std::string_view number = std::string_view(kind).substr(std::min<size_t>(kind.size(), 5));
+  const auto [end, error] = std::from_chars(number.begin(), number.end(), ordinal);
+  if (!kind.starts_with("cuda:") || error != std::errc() || end != number.end() || ordinal < 0) {
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--device: unknown device \"{}\" (known: auto, emulator, cuda, cuda:N)", kind));
+  }
+  return ordinal;
+}
+
+// The model whose counters stand beside the times of a GPU of this name, unless the user named one.
+std::string DescriptionFor(const std::string& gpu, const std::string& chosen) {
+  const auto plain = [](const std::string& name) {
+    std::string letters;
+    for (const char c : name) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      }
+    }
+    return letters;
+  };
+  for (const std::string& name : DeviceDescriptionNames()) {
+    if (plain(gpu).find(plain(name)) != std::string::npos && chosen == kDefaultDescription) {
+      return name;
+    }
+  }
+  return chosen;
+}
+
 class RealToolbox : public Toolbox {
  public:
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) override {
@@ -60,24 +111,25 @@ class RealToolbox : public Toolbox {
     return MakeNvrtcBuilder(std::move(options));
   }
 
+  bool HasGpuDriver() override { return cuda::OpenDriver().has_value(); }
+
   Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) override {
-    if (choice.kind != "emulator") {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("--device: unknown device \"{}\" (known: emulator)", choice.kind));
+    if (choice.kind == "emulator") {
+      return MakeEmulatorDevice(EmulatorOptionsOf(choice));
     }
-    EmulatorOptions options;
-    options.model = choice.description;
-    options.threads = choice.threads;
-    options.stop = choice.stop;
-    return MakeEmulatorDevice(std::move(options));
+    CudaOptions options;
+    options.worker.stop = choice.stop;
+    OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
+    OPTIML_ASSIGN(std::unique_ptr<CudaDevice> gpu, CudaDevice::Make(std::move(options)));
+    DeviceChoice checks = choice;
+    checks.description = DescriptionFor(gpu->Info().name, choice.description);
+    OPTIML_ASSIGN(std::unique_ptr<Device> emulator, MakeEmulatorDevice(EmulatorOptionsOf(checks)));
+    return std::unique_ptr<Device>(
+        std::make_unique<CheckedDevice>(std::move(gpu), std::move(emulator)));
   }
 
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
-    EmulatorOptions options;
-    options.model = choice.description;
-    options.threads = choice.threads;
-    options.stop = choice.stop;
-    return EmulatorDevice::Make(std::move(options));
+    return EmulatorDevice::Make(EmulatorOptionsOf(choice));
   }
 
   Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,

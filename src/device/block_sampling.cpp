@@ -372,10 +372,9 @@ BlockSample WithHalvesBeside(BlockSample sample, const Dim3& grid) {
 ptx::Counters Scaled(const ptx::Counters& counters, double factor) {
   ptx::Counters s = counters;
   const auto scale = [factor](uint64_t& count) { count = Times(count, factor); };
-  for (uint64_t* count :
-       {&s.blocks_run, &s.warps_run, &s.threads_run, &s.warp_instructions, &s.thread_instructions,
-        &s.branches, &s.divergent_branches, &s.barriers, &s.const_load_requests,
-        &s.global_load_rounds, &s.longest_warp_work}) {
+  for (uint64_t* count : {&s.blocks_run, &s.warps_run, &s.threads_run, &s.warp_instructions,
+                          &s.thread_instructions, &s.branches, &s.divergent_branches, &s.barriers,
+                          &s.const_load_requests, &s.global_load_rounds, &s.longest_warp_work}) {
     scale(*count);
   }
   for (size_t i = 0; i < ptx::kInstructionClasses; ++i) {

@@ -86,7 +86,12 @@ struct RunRequest {
   std::vector<BufferContents>
       buffers;  // one for each plan buffer with argument >= 0, by buffer index order of the plan
   BlockOrder order = BlockOrder::kFirstToLast;
-  std::vector<PlanPass> more_passes;  // Run() only
+  // Run(): executed one after the other. Time() of a device that measures: each is poured into the
+  // same memory and timed there, so that what is kept from earlier calls shows.
+  std::vector<PlanPass> more_passes;
+  // Time() of a device that measures: this one (artifact, plan, buffers, as many passes) is timed
+  // in turn with the candidate; see TimeOutcome::gain.
+  const RunRequest* incumbent = nullptr;
   CheckLevel checks = CheckLevel::kBounds;
   uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
   // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on
@@ -114,12 +119,27 @@ struct RunOutcome {
   std::vector<std::string> notes;
 };
 
+// How many times as fast as the incumbent: the median of pairs that were measured in turn, and its
+// 95 % bootstrap interval.
+struct Gain {
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+};
+
 // A time, or why there is none.
 struct TimeOutcome {
   RunStatus status = RunStatus::kCompleted;
   std::string reason;
   Timing timing;    // shape is left empty for the caller
   Profile profile;  // what was counted on the way; empty when the device does not count
+  // Of a device that measures. Contents of the very buffers that were timed, by pass, in the
+  // request's order; empty for inputs, which were compared and are as they were.
+  std::vector<std::vector<std::vector<std::byte>>> outputs;
+  // Copies of the buffers whose outputs were not bit for bit those of the first, over all passes.
+  int differing_copies = 0;
+  std::vector<Finding> findings;  // empty for an honest kernel
+  std::optional<Gain> gain;       // with RunRequest::incumbent
 };
 
 class Device {

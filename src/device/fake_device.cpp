@@ -77,7 +77,14 @@ Result<RunOutcome> FakeDevice::Run(const RunRequest& request) {
 
 Result<TimeOutcome> FakeDevice::Time(const RunRequest& request) {
   Remember(request, true);
-  return time_outcomes.empty() ? on_time(request) : TakeFront(time_outcomes);
+  Result<TimeOutcome> outcome = time_outcomes.empty() ? on_time(request) : TakeFront(time_outcomes);
+  if (request.incumbent != nullptr && outcome && !outcome->gain) {
+    OPTIML_ASSIGN(const TimeOutcome other, on_time(*request.incumbent));
+    const Timing& a = outcome->timing;
+    const Timing& b = other.timing;
+    outcome->gain = Gain{b.median_s / a.median_s, b.low_s / a.high_s, b.high_s / a.low_s};
+  }
+  return outcome;
 }
 
 }  // namespace optiml

@@ -4,7 +4,8 @@
 // FakeDevice: a device for tests: answers from a script and remembers what it was asked.
 //
 // Answers are taken from the queues in order; when a queue is empty, its default function answers
-// (Run: completed, buffers as given; Time: 1 ms). Not thread safe.
+// (Run: completed, buffers as given; Time: 1 ms). A gain over an incumbent is that of the two
+// times. Not thread safe.
 
 #include <deque>
 #include <functional>

@@ -40,7 +40,7 @@ struct LaunchTimes {
   double special = 0;
   double atomics = 0;
   double latency = 0;
-  double tail = 0;  // what the longest block takes more than others; added to the rest
+  double tail = 0;   // what the longest block takes more than others; added to the rest
   double total = 0;  // the soft maximum; without launch overhead
 
   Occupancy occupancy;

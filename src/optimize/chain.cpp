@@ -24,6 +24,20 @@ bool IsMeasured(const Evaluation& evaluation) {
   return evaluation.timings.front().kind == TimingKind::kMeasured;
 }
 
+// Geometric means.
+Gain OverShapes(const std::vector<Gain>& gains) {
+  double ratio = 0;
+  double low = 0;
+  double high = 0;
+  for (const Gain& gain : gains) {
+    ratio += std::log(gain.ratio);
+    low += std::log(gain.low);
+    high += std::log(gain.high);
+  }
+  const auto count = static_cast<double>(gains.size());
+  return {std::exp(ratio / count), std::exp(low / count), std::exp(high / count)};
+}
+
 std::string WhyNot(const Evaluation& evaluation) {
   const Rejection& rejection = *evaluation.rejection();
   return fmt::format("{}: {}", StageName(rejection.stage), rejection.reason);
@@ -207,27 +221,30 @@ bool IsSlower(const Evaluation& a, const Evaluation& b) {
   return !IsMeasured(a) || GeometricMean(a, &Timing::low_s) > GeometricMean(b, &Timing::high_s);
 }
 
-GainVerdict JudgeGain(const Evaluation& root, const Evaluation& best, const DeviceInfo& info) {
+GainVerdict JudgePrediction(const Evaluation& root, const Evaluation& best,
+                            const DeviceInfo& info) {
   GainVerdict verdict;
   verdict.gain = root.TimeSeconds() / best.TimeSeconds();
-  if (IsMeasured(best)) {
-    const double least = GeometricMean(root, &Timing::low_s) / GeometricMean(best, &Timing::high_s);
-    verdict.kept = least > 1;
-    verdict.reason =
-        verdict.kept
-            ? fmt::format("measured {:.2f} times as fast as the original, at least {:.2f} times",
-                          verdict.gain, least)
-            : fmt::format(
-                  "measured {:.2f} times as fast as the original, but the intervals do not "
-                  "exclude that there is no gain",
-                  verdict.gain);
-    return verdict;
-  }
   verdict.kept = verdict.gain > info.prediction_error_factor;
   verdict.reason = fmt::format(
       "predicted {:.2f} times as fast as the original, {} the time model's stated error of {:.2f} "
       "times",
       verdict.gain, verdict.kept ? "above" : "which does not exceed", info.prediction_error_factor);
+  return verdict;
+}
+
+GainVerdict JudgeMeasurement(const GainMeasurement& measured) {
+  const Gain first = OverShapes(measured.first);
+  const Gain second = OverShapes(measured.second);
+  GainVerdict verdict;
+  verdict.gain = first.ratio;
+  verdict.kept = first.low > 1 && second.low > 1;
+  const std::string numbers = fmt::format(
+      "measured {:.3g} times as fast as the original (95 % interval {:.4g} to {:.4g}; again, in "
+      "each other's places and on other data: {:.4g} to {:.4g})",
+      first.ratio, first.low, first.high, second.low, second.high);
+  verdict.reason =
+      verdict.kept ? numbers : "no significant difference: " + numbers + ", which may be no gain";
   return verdict;
 }
 

@@ -27,6 +27,7 @@
 #include "core/evaluation.h"
 #include "device/device.h"
 #include "optimize/evaluate.h"
+#include "optimize/time_shapes.h"
 #include "store/run_record.h"
 
 namespace optiml {
@@ -39,15 +40,16 @@ inline constexpr double kNegligibleGain = 1.01;
 // in addition their intervals do not overlap. REQUIRES: both are accepted.
 bool IsSlower(const Evaluation& a, const Evaluation& b);
 
-// Whether the gain of `best` over `root` may be kept, and the sentence that says why. Predicted
-// times: only above the device's stated error. Measured: only when the intervals at every shape
-// taken together exclude no gain.
+// Whether the gain of `best` over `root` may be kept, and the sentence that says why.
 struct GainVerdict {
   bool kept = false;
   double gain = 1;  // root time / best time
   std::string reason;
 };
-GainVerdict JudgeGain(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);
+// Predicted times: only above the device's stated error.
+GainVerdict JudgePrediction(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);
+// Measured in turn, twice: only when both intervals, at all shapes taken together, exclude no gain.
+GainVerdict JudgeMeasurement(const GainMeasurement& measured);
 
 struct ChainOutcome {
   std::vector<ChainStep> steps;  // all edits, dropped ones included

@@ -166,25 +166,34 @@ TEST(IsSlower, MeasuredTimesOnlyBeyondTheirIntervals) {
   EXPECT_TRUE(IsSlower(Timed({1.2}, 0.05, TimingKind::kMeasured), base));
 }
 
-TEST(JudgeGain, PredictedGainMustExceedTheStatedError) {
+TEST(JudgePrediction, GainMustExceedTheStatedError) {
   DeviceInfo info;
   info.prediction_error_factor = 1.3;
   const Evaluation root = Timed({1, 1}, 0, TimingKind::kPredicted);
-  const GainVerdict below = JudgeGain(root, Timed({0.8, 0.8}, 0, TimingKind::kPredicted), info);
+  const GainVerdict below =
+      JudgePrediction(root, Timed({0.8, 0.8}, 0, TimingKind::kPredicted), info);
   EXPECT_FALSE(below.kept);
   EXPECT_NEAR(below.gain, 1.25, 1e-9);
-  const GainVerdict above = JudgeGain(root, Timed({1, 0.25}, 0, TimingKind::kPredicted), info);
+  const GainVerdict above =
+      JudgePrediction(root, Timed({1, 0.25}, 0, TimingKind::kPredicted), info);
   EXPECT_TRUE(above.kept);
   EXPECT_NEAR(above.gain, 2, 1e-9);  // the geometric mean over the shapes
   EXPECT_THAT(above.reason, HasSubstr("predicted 2.00 times"));
 }
 
-TEST(JudgeGain, MeasuredGainMustExcludeNone) {
-  const DeviceInfo info;
-  const Evaluation root = Timed({1}, 0.02, TimingKind::kMeasured);
-  EXPECT_TRUE(JudgeGain(root, Timed({0.9}, 0.02, TimingKind::kMeasured), info).kept);
-  EXPECT_FALSE(JudgeGain(root, Timed({0.97}, 0.02, TimingKind::kMeasured), info).kept);
-  EXPECT_FALSE(JudgeGain(root, Timed({1.5}, 0.02, TimingKind::kMeasured), info).kept);
+TEST(JudgeMeasurement, BothIntervalsMustExcludeThatThereIsNoGain) {
+  EXPECT_TRUE(JudgeMeasurement({{{1.1, 1.05, 1.15}}, {{1.1, 1.01, 1.2}}}).kept);
+  EXPECT_FALSE(JudgeMeasurement({{{1.1, 0.99, 1.15}}, {{1.1, 1.05, 1.2}}}).kept);
+  const GainVerdict unconfirmed = JudgeMeasurement({{{1.1, 1.05, 1.15}}, {{1.0, 0.99, 1.01}}});
+  EXPECT_FALSE(unconfirmed.kept);
+  EXPECT_THAT(unconfirmed.reason, HasSubstr("no significant difference"));
+}
+
+TEST(JudgeMeasurement, TakesTheGeometricMeanOverTheShapes) {
+  const std::vector<Gain> shapes = {{4, 3.9, 4.1}, {1, 0.99, 1.01}};
+  const GainVerdict verdict = JudgeMeasurement({shapes, shapes});
+  EXPECT_TRUE(verdict.kept);  // faster as a whole, though not at every shape
+  EXPECT_NEAR(verdict.gain, 2, 1e-9);
 }
 
 }  // namespace

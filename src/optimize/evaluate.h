@@ -20,16 +20,11 @@
 #include "core/evaluation.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
+#include "optimize/time_shapes.h"
 #include "rewrite/catalogue.h"
-#include "task/inputs.h"
 #include "verify/verifier.h"
 
 namespace optiml {
-
-// What a plan's buffers hold before a run: inputs are filled and may not be written, inouts are
-// filled, outputs and workspaces are poisoned.
-std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
-                                        const TaskInputs& inputs);
 
 // Counters at the first timed shape -> what bounds the kernel.
 using DiagnoseFunction =
@@ -53,13 +48,21 @@ class CandidateEvaluator {
     const std::atomic<bool>* stop = nullptr;  // may be null
     uint64_t timing_seed = 1;                 // of the inputs at the timed shapes
   };
-  explicit CandidateEvaluator(Parts parts) : parts_(std::move(parts)) {}
+  explicit CandidateEvaluator(Parts parts)
+      : parts_(std::move(parts)),
+        timer_(*parts_.task, *parts_.device, *parts_.verifier, parts_.timing_seed) {}
 
   // The source that the chain makes. `node` becomes the variant's id unless an earlier one answers.
   // Fails with kInterrupted when asked to stop; nothing is remembered then.
   Result<CandidateOutcome> Evaluate(const rewrite::Catalogue& catalogue,
                                     std::span<const Edit> chain, VariantId variant);
   Result<CandidateOutcome> EvaluateSource(const KernelSource& source, VariantId variant);
+
+  // How many times as fast one source is as another, on a device that measures; absent where one of
+  // them does not get that far, with the reason.
+  Result<std::optional<GainMeasurement>> MeasureGain(const KernelSource& candidate,
+                                                     const KernelSource& incumbent,
+                                                     std::string& why_not);
 
   // Makes an evaluation answer for equal candidates from now on. `node`: its node in the tree;
   // absent for one that is not in the tree.
@@ -74,21 +77,12 @@ class CandidateEvaluator {
   Result<CandidateOutcome> Finish(const KernelSource& source, CandidateOutcome outcome);
   // The earlier one's findings under the new one's id and stage times.
   void Answer(const Known& known, CandidateOutcome& outcome) const;
-  Result<void> TimeShapes(const PreparedCandidate& candidate, Evaluation& evaluation);
-  // Inputs of timed row `row` for a plan; kept between candidates while they are small.
-  Result<RunRequest*> TimedRequest(size_t row, const LaunchPlan& plan);
-
-  // A timed shape's request, and the arguments its buffers belong to.
-  struct CachedRequest {
-    std::vector<int> arguments;
-    RunRequest request;
-  };
 
   Parts parts_;
+  ShapeTimer timer_;
   std::vector<Known> known_;
   std::map<ContentHash, size_t> by_source_;                          // index into known_
   std::map<std::pair<ContentHash, ContentHash>, size_t> by_binary_;  // PTX, plans
-  std::map<size_t, CachedRequest> requests_;                         // by timed row
 };
 
 }  // namespace optiml

@@ -150,6 +150,19 @@ class ScriptedVerifier : public Verifier {
 
   std::vector<std::string> DroppedCases() const override { return {"n=4, fill special: NaN"}; }
 
+  Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override {
+    OPTIML_ASSIGN(timed_inputs_, MakeInputs(task_, task_.timed[row].sizes, 1));
+    return std::vector<const TaskInputs*>{&timed_inputs_, &timed_inputs_};
+  }
+  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, const TimeOutcome&,
+                                              Evaluation&) override {
+    ++timed_checks;
+    return timed_rejection;
+  }
+
+  int timed_checks = 0;
+  std::optional<Rejection> timed_rejection;
+
   int batteries = 0;
   std::vector<std::string> prepared;  // texts, in order
   std::vector<std::string> verified;
@@ -158,6 +171,7 @@ class ScriptedVerifier : public Verifier {
   const Script& script_;
   const KernelTask& task_;
   Device& device_;
+  TaskInputs timed_inputs_;
 };
 
 // Keeps a record in memory as the real store would; fails from the write numbered `fail_at` on.

@@ -272,7 +272,7 @@ class Session {
     OPTIML_ASSIGN(ChainOutcome chain,
                   ReduceChain(ChainTo(record_.nodes, best), root,
                               [this](std::span<const Edit> edits) { return Again(edits); }));
-    const GainVerdict verdict = JudgeGain(root.evaluation, chain.best.evaluation, device_.Info());
+    OPTIML_ASSIGN(const GainVerdict verdict, VerdictOn(chain.best));
     result.chain = std::move(chain.steps);
     result.best = chain.best.evaluation;
     result.gain = verdict.gain;
@@ -291,6 +291,20 @@ class Session {
       step.note = "not kept: " + result.reason;
     }
     return {};
+  }
+
+  Result<GainVerdict> VerdictOn(const CandidateOutcome& best) {
+    if (!device_.Info().capabilities.measures_time) {
+      return JudgePrediction(record_.nodes[0].evaluation, best.evaluation, device_.Info());
+    }
+    std::string why_not;
+    const KernelSource& original = parts_.task->source;
+    OPTIML_ASSIGN(
+        const std::optional<GainMeasurement> measured,
+        evaluator_.MeasureGain(KernelSource(best.source, original.entry(), original.path()),
+                               original, why_not));
+    return measured ? JudgeMeasurement(*measured)
+                    : GainVerdict{false, 1, "the gain could not be measured again: " + why_not};
   }
 
   // A chain that need not be in the tree.

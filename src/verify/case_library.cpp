@@ -45,8 +45,6 @@ double Elements(const KernelTask& task, const SizeBindings& sizes) {
   return total;
 }
 
-// Far from the seeds of cases.
-constexpr uint64_t kOtherSeed = 1'000'003;
 // Thread instructions of an original that is run again to be followed in double: 15 times slower.
 constexpr uint64_t kMostFollowed = 20'000'000;
 constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
@@ -215,6 +213,24 @@ Result<void> CaseLibrary::MakeCases(int seeds, uint64_t first_seed,
   return {};
 }
 
+Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan) {
+  rows_ = task_.timed;
+  task_rows_ = rows_.size();
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    for (const uint64_t seed : {first_seed, first_seed + kOtherSeed}) {
+      VerifyCase c;
+      c.row = row;
+      c.seed = seed;
+      c.is_binding = true;
+      c.plan = first_plan + row;
+      OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, seed));
+      cases_.push_back(std::move(c));
+    }
+  }
+  resolved_.assign(cases_.size(), false);
+  return {};
+}
+
 Result<void> CaseLibrary::AddRow(size_t row, int seeds, uint64_t first_seed,
                                  const std::vector<FillKind>& extra_fills) {
   std::set<ContentHash> seen;
@@ -283,6 +299,13 @@ Result<std::vector<Tensor>> CaseLibrary::RunOriginal(const VerifyCase& c, const 
     OPTIML_ASSIGN(PlanResult followed, RunPlan(task_, run, device_));
     *in_double = std::move(followed.in_double);
   }
+  // Inputs are the case's own.
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  for (size_t i = 0; i < result.buffers.size(); ++i) {
+    if (!IsOutput(*args[i])) {
+      result.buffers[i] = Tensor{};
+    }
+  }
   return std::move(result.buffers);
 }
 
@@ -300,7 +323,7 @@ Result<std::vector<Tensor>> CaseLibrary::ReferenceOutputs(const VerifyCase& c) {
   if (!HasReference(c)) {
     std::vector<Tensor> outputs;
     for (const Tensor& tensor : c.original) {
-      outputs.push_back(Widened(tensor));
+      outputs.push_back(tensor.bytes.empty() ? Tensor{} : Widened(tensor));
     }
     return outputs;
   }

@@ -32,6 +32,11 @@ namespace optiml {
 
 struct VerifierOptions;
 
+// Between the seeds of a case and of one with other contents; far from the seeds of cases.
+inline constexpr uint64_t kOtherSeed = 1'000'003;
+// Contents that each timed shape is timed with.
+inline constexpr size_t kTimedSets = 2;
+
 struct VerifyCase {
   size_t row = 0;                // into CaseLibrary::rows()
   std::optional<FillKind> fill;  // absent: the declared fills
@@ -67,6 +72,10 @@ class CaseLibrary {
   // Inputs of every case; fails when they cannot be made (a task that LoadTask accepted can).
   Result<void> MakeCases(int seeds, uint64_t first_seed, const std::vector<FillKind>& extra_fills);
 
+  // Instead: two cases for each timed row, with the declared fills and other contents each. Plans
+  // are those from `first_plan` on of the source that they are resolved with.
+  Result<void> MakeTimedCases(uint64_t first_seed, size_t first_plan);
+
   const std::vector<SizeRow>& rows() const { return rows_; }
   // The first requests are those of the task's checked rows, then those of our own rows and of
   // varied scalars; the timed rows come last.
@@ -75,6 +84,7 @@ class CaseLibrary {
   size_t size() const { return cases_.size(); }
   // Whether the case is the first of its row.
   bool IsFirst(size_t index) const { return cases_.at(index).is_first; }
+  const TaskInputs& InputsOf(size_t index) const { return cases_.at(index).inputs; }
 
   // The case with its expected values and budgets. `original` is the task's own kernel, prepared
   // with plan_requests(). Fails (kInvalidArgument) when the reference or the original cannot

@@ -35,6 +35,35 @@ std::optional<double> WorkOfSecondCall(const std::vector<uint64_t>& pass_work) {
   return share < kSame ? std::optional<double>(share) : std::nullopt;
 }
 
+KernelTask WithItselfAsReference(KernelTask task) {
+  task.reference.kind = ReferenceKind::kOriginal;
+  return task;
+}
+
+// What the plan's argument buffers held, by buffer argument of the task; empty for inputs.
+std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
+                               const std::vector<std::vector<std::byte>>& buffers,
+                               const TaskInputs& inputs) {
+  std::vector<size_t> tensor_of(task.args.size());
+  size_t next = 0;
+  for (size_t i = 0; i < task.args.size(); ++i) {
+    tensor_of[i] = task.args[i].is_buffer ? next++ : 0;
+  }
+  std::vector<Tensor> tensors(next);
+  size_t at = 0;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.argument < 0) {
+      continue;
+    }
+    const auto argument = static_cast<size_t>(buffer.argument);
+    Tensor& tensor = tensors[tensor_of[argument]];
+    tensor.dtype = task.args[argument].dtype;
+    tensor.shape = inputs.buffers[tensor_of[argument]].shape;
+    tensor.bytes = buffers[at++];
+  }
+  return tensors;
+}
+
 class TaskVerifier : public Verifier {
  public:
   TaskVerifier(const KernelTask& task, Builder& builder, Device& device, HostReference* reference,
@@ -43,7 +72,9 @@ class TaskVerifier : public Verifier {
         builder_(builder),
         device_(device),
         options_(options),
-        library_(task, device, reference, options.step_limit_per_case) {}
+        library_(task, device, reference, options.step_limit_per_case),
+        timed_task_(WithItselfAsReference(task)),
+        timed_(timed_task_, device, nullptr, options.step_limit_per_case) {}
 
   Result<void> MakeCases() {
     return library_.MakeCases(options_.seeds, options_.first_seed, options_.extra_fills);
@@ -52,6 +83,10 @@ class TaskVerifier : public Verifier {
   Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
                                                              Evaluation& evaluation) override;
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
+  Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override;
+  Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
+                                              const TimeOutcome& timed,
+                                              Evaluation& evaluation) override;
   Result<std::vector<BatteryVerdict>> Battery() override;
   std::vector<std::string> DroppedCases() const override { return dropped_; }
   std::vector<std::string> Notes() const override { return notes_; }
@@ -75,6 +110,9 @@ class TaskVerifier : public Verifier {
   Device& device_;
   VerifierOptions options_;
   CaseLibrary library_;
+  KernelTask timed_task_;  // the original is too slow a reference on the host at the timed sizes
+  CaseLibrary timed_;      // made when it is first asked for
+  bool has_timed_ = false;
   std::optional<PreparedSource> original_;
   std::vector<std::string> dropped_;
   std::vector<std::string> notes_;
@@ -274,6 +312,54 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
   }
   finish(Stage::kL1, middle, std::nullopt);
   return {};
+}
+
+Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
+  if (!has_timed_) {
+    OPTIML_TRY(timed_.MakeTimedCases(options_.first_seed, library_.first_timed_plan()));
+    has_timed_ = true;
+  }
+  std::vector<const TaskInputs*> sets;
+  for (size_t set = 0; set < kTimedSets; ++set) {
+    sets.push_back(&timed_.InputsOf(row * kTimedSets + set));
+  }
+  return sets;
+}
+
+Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const LaunchPlan& plan,
+                                                          const TimeOutcome& timed,
+                                                          Evaluation& evaluation) {
+  using Outcome = std::optional<Rejection>;
+  VerifyReport& report = evaluation.verify ? *evaluation.verify : evaluation.verify.emplace();
+  report.stage_reached = Stage::kL2;
+  const auto fail = [&](const TaskInputs& inputs, const std::string& reason) {
+    report.failing_case = inputs.text;
+    return Outcome(
+        Rejection{Stage::kL2, fmt::format("in the timed buffers, at {}: {}", inputs.text, reason)});
+  };
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  OPTIML_CHECK(timed.outputs.size() == kTimedSets, "the device was given as many passes");
+  for (size_t set = 0; set < kTimedSets; ++set) {
+    const size_t index = row * kTimedSets + set;
+    OPTIML_ASSIGN(const VerifyCase* c, timed_.Resolve(index, *original));
+    if (!timed.findings.empty()) {
+      report.findings = timed.findings;
+      return fail(c->inputs, FindingSentence(timed.findings.front()));
+    }
+    ++report.cases_run;
+    const std::vector<Tensor> buffers = ByArgument(task_, plan, timed.outputs[set], c->inputs);
+    OPTIML_ASSIGN(
+        const CaseLibrary::Outcome compared,
+        timed_.CompareOutputs(index, buffers, uint8_t{BufferContents().poison}, *original));
+    Note(compared, report);
+    if (!compared.matches()) {
+      report.first_mismatch = compared.first;
+      report.mismatch_count = compared.mismatch_count;
+      return fail(c->inputs, fmt::format("{} ({} of its elements differ)",
+                                         MismatchText(*compared.first), compared.mismatch_count));
+    }
+  }
+  return Outcome();
 }
 
 Result<std::vector<BatteryVerdict>> TaskVerifier::Battery() {

@@ -12,6 +12,7 @@
 // Threads: one call at a time.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "core/kernel_task.h"
 #include "device/device.h"
 #include "frontend/frontend.h"
+#include "task/inputs.h"
 #include "task/reference.h"
 
 namespace optiml {
@@ -66,6 +68,16 @@ class Verifier {
   // Fails (kInvalidArgument) when the task itself is wrong: its reference or its own kernel cannot
   // compute a checked shape, or they disagree.
   virtual Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) = 0;
+
+  // L2, on a device that measures: what row `row` of the timed shapes is timed with, as many sets
+  // as there are passes.
+  virtual Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) = 0;
+  // What the timed buffers held after each set, against what the task's own kernel computes there
+  // on the same device, and against elements of the reference where it has a range form. `timed`
+  // completed, with these inputs and this plan.
+  virtual Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
+                                                      const TimeOutcome& timed,
+                                                      Evaluation& evaluation) = 0;
 
   // The task battery, against the task's own kernel: rows for the report, and an Error
   // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, when

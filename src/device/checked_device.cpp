@@ -1,0 +1,56 @@
+#include "device/checked_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace optiml {
+namespace {
+
+bool IsFollowed(const RunRequest& request) {
+  return std::any_of(request.buffers.begin(), request.buffers.end(),
+                     [](const BufferContents& buffer) { return buffer.shadow.has_value(); });
+}
+
+}  // namespace
+
+CheckedDevice::CheckedDevice(std::unique_ptr<Device> gpu, std::unique_ptr<Device> emulator)
+    : gpu_(std::move(gpu)), emulator_(std::move(emulator)), info_(gpu_->Info()) {
+  info_.capabilities.checks_memory = emulator_->Info().capabilities.checks_memory;
+  info_.capabilities.counts = emulator_->Info().capabilities.counts;
+}
+
+Result<RunOutcome> CheckedDevice::Run(const RunRequest& request) {
+  if (request.checks != CheckLevel::kFull && !IsFollowed(request)) {
+    return gpu_->Run(request);
+  }
+  OPTIML_ASSIGN(RunOutcome checked, emulator_->Run(request));
+  if (checked.status != RunStatus::kUnsupported || IsFollowed(request)) {
+    return checked;
+  }
+  OPTIML_ASSIGN(RunOutcome unchecked, gpu_->Run(request));
+  unchecked.notes.push_back(
+      fmt::format("not checked by {}: {}", emulator_->Info().name, checked.reason));
+  return unchecked;
+}
+
+Result<TimeOutcome> CheckedDevice::Time(const RunRequest& request) {
+  RunRequest counted = request;
+  counted.more_passes.clear();
+  counted.incumbent = nullptr;
+  auto counts = std::async(std::launch::async, [&] { return emulator_->Time(counted); });
+  Result<TimeOutcome> timed = gpu_->Time(request);
+  Result<TimeOutcome> predicted = counts.get();
+  if (!predicted && predicted.error().code() == ErrorCode::kInterrupted) {
+    return std::move(predicted).error();
+  }
+  // What cannot be counted has no counters; it was timed all the same.
+  if (timed && predicted && predicted->status == RunStatus::kCompleted) {
+    timed->profile = std::move(predicted->profile);
+  }
+  return timed;
+}
+
+}  // namespace optiml

@@ -1,0 +1,308 @@
+#include "device/cuda/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "device/sample_statistics.h"
+
+namespace optiml {
+namespace {
+
+using cuda::Contents;
+using cuda::Job;
+using cuda::Lost;
+using cuda::Message;
+using cuda::MessageKind;
+using cuda::Pass;
+using Milliseconds = std::chrono::milliseconds;
+
+// Beyond the candidate's own time: copies, the module's load.
+constexpr Milliseconds kMostOverhead{20'000};
+constexpr uint64_t kAlignment = 4096;
+
+Job JobOf(const RunRequest& request) {
+  Job job;
+  job.cubin = request.artifact->cubin;
+  for (const KernelResources& kernel : request.artifact->kernels) {
+    job.kernels.push_back({kernel.name_expression, kernel.lowered_name});
+  }
+  job.plan = *request.plan;
+  return job;
+}
+
+// Sizes of the argument buffers, in the plan's order.
+std::vector<uint64_t> ArgumentSizes(const LaunchPlan& plan) {
+  std::vector<uint64_t> sizes;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.argument >= 0) {
+      sizes.push_back(buffer.size_bytes);
+    }
+  }
+  return sizes;
+}
+
+Result<void> CheckRequest(const RunRequest& request) {
+  OPTIML_CHECK(request.artifact != nullptr && request.plan != nullptr,
+               "a request has an artifact and a plan");
+  if (request.artifact->cubin.empty()) {
+    return Error(ErrorCode::kInternal, "the artifact has no cubin");
+  }
+  const std::vector<uint64_t> sizes = ArgumentSizes(*request.plan);
+  const auto check = [&](const std::vector<BufferContents>& buffers) -> Result<void> {
+    if (buffers.size() != sizes.size()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{} buffers were given, the plan has {} argument buffers",
+                               buffers.size(), sizes.size()));
+    }
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (!buffers[i].bytes.empty() && buffers[i].bytes.size() != sizes[i]) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("argument buffer {} has {} bytes, the plan says {}", i,
+                                 buffers[i].bytes.size(), sizes[i]));
+      }
+    }
+    return {};
+  };
+  OPTIML_TRY(check(request.buffers));
+  for (const PlanPass& pass : request.more_passes) {
+    OPTIML_TRY(check(pass.buffers));
+  }
+  return {};
+}
+
+// Where contents and results lie in the arena. Contents that several passes or plans share lie
+// there once.
+class ArenaLayout {
+ public:
+  Pass Add(const LaunchPlan& plan, const std::vector<BufferContents>& buffers, bool all_results,
+           bool any_results) {
+    const std::vector<uint64_t> sizes = ArgumentSizes(plan);
+    Pass pass;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const BufferContents& buffer = buffers[i];
+      Contents& contents = pass.before.emplace_back();
+      contents.poison = buffer.poison;
+      contents.is_read_only = buffer.read_only;
+      if (!buffer.bytes.empty()) {
+        contents.arena_offset = OffsetOf(buffer.bytes);
+      }
+      const bool wanted = sizes[i] > 0 && any_results && (all_results || !buffer.read_only);
+      pass.after.push_back(wanted ? Take(sizes[i]) : -1);
+    }
+    return pass;
+  }
+
+  uint64_t bytes() const { return bytes_; }
+
+  void CopyTo(std::byte* arena) const {
+    for (const auto& [contents, offset] : contents_) {
+      std::memcpy(arena + offset, contents->data(), contents->size());
+    }
+  }
+
+ private:
+  int64_t Take(uint64_t size) {
+    const auto offset = static_cast<int64_t>(bytes_);
+    bytes_ = (bytes_ + size + kAlignment - 1) / kAlignment * kAlignment;
+    return offset;
+  }
+  int64_t OffsetOf(const std::vector<std::byte>& bytes) {
+    for (const auto& [contents, offset] : contents_) {
+      if (contents->size() == bytes.size() && *contents == bytes) {
+        return offset;
+      }
+    }
+    return contents_.emplace_back(&bytes, Take(bytes.size())).second;
+  }
+
+  uint64_t bytes_ = 0;
+  std::vector<std::pair<const std::vector<std::byte>*, int64_t>> contents_;
+};
+
+std::vector<std::vector<std::byte>> Results(const Pass& pass, const std::vector<uint64_t>& sizes,
+                                            const std::byte* arena) {
+  std::vector<std::vector<std::byte>> results;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<std::byte>& one = results.emplace_back();
+    if (pass.after[i] >= 0) {
+      one.assign(arena + pass.after[i], arena + pass.after[i] + sizes[i]);
+    }
+  }
+  return results;
+}
+
+std::string SentenceOf(const Finding& finding) {
+  return finding.kernel.empty() ? finding.detail : finding.kernel + ": " + finding.detail;
+}
+
+Timing TimingOf(const cuda::JobTimes& times) {
+  Timing timing;
+  timing.kind = TimingKind::kMeasured;
+  timing.samples_s = times.samples_s;
+  const Interval interval = MedianInterval(times.samples_s);
+  timing.median_s = interval.median;
+  timing.low_s = interval.low;
+  timing.high_s = interval.high;
+  timing.clock =
+      fmt::format("CUDA events, rotation over {} copies of the buffers{}", times.copies,
+                  times.batch == 1 ? "" : fmt::format(", mean of {} executions", times.batch));
+  return timing;
+}
+
+}  // namespace
+
+double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double clock_hz) {
+  const bool has_64 = compute_capability <= 75 || compute_capability == 80;
+  return 2.0 * (has_64 ? 64 : 128) * multiprocessors * clock_hz;
+}
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
+  std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
+  OPTIML_TRY(device->Ready());
+  const cuda::HelloReply& facts = device->facts_;
+  DeviceInfo& info = device->info_;
+  info.name = facts.name;
+  info.architecture = fmt::format("sm_{}", facts.compute_capability);
+  info.multiprocessors = facts.multiprocessors;
+  info.threads_per_multiprocessor = facts.threads_per_multiprocessor;
+  info.registers_per_multiprocessor = facts.registers_per_multiprocessor;
+  info.shared_bytes_per_multiprocessor = facts.shared_bytes_per_multiprocessor;
+  info.shared_bytes_per_block_limit = facts.shared_bytes_per_block;
+  info.l2_bytes = facts.l2_bytes;
+  info.dram_bytes_per_s = facts.dram_bytes_per_s;
+  info.fp32_flops_per_s =
+      Fp32FlopsPerSecond(facts.compute_capability, facts.multiprocessors, facts.clock_hz);
+  info.prediction_error_factor = 1;
+  info.capabilities.measures_time = true;
+  device->options_.timing.rotation_bytes =
+      static_cast<uint64_t>(device->options_.rotation_factor * static_cast<double>(facts.l2_bytes));
+  return device;
+}
+
+Result<void> CudaDevice::Ready() {
+  if (worker_.is_running()) {
+    return {};
+  }
+  ++workers_started_;
+  OPTIML_ASSIGN(facts_, worker_.Start());
+  return {};
+}
+
+Milliseconds CudaDevice::LimitOf(const RunRequest& request) const {
+  return request.time_limit.count() > 0 ? std::min(request.time_limit, options_.time_limit)
+                                        : options_.time_limit;
+}
+
+Result<RunOutcome> CudaDevice::Run(const RunRequest& request) {
+  OPTIML_TRY(CheckRequest(request));
+  OPTIML_TRY(Ready());
+  const Milliseconds limit = LimitOf(request);
+  cuda::RunMessage message;
+  message.time_limit_ms = static_cast<uint64_t>(limit.count());
+  message.job = JobOf(request);
+  ArenaLayout layout;
+  const bool is_only = request.more_passes.empty();
+  message.passes.push_back(layout.Add(*request.plan, request.buffers, true, is_only));
+  for (size_t i = 0; i < request.more_passes.size(); ++i) {
+    message.passes.push_back(layout.Add(*request.plan, request.more_passes[i].buffers, true,
+                                        i + 1 == request.more_passes.size()));
+  }
+  OPTIML_ASSIGN(std::byte * arena, worker_.Arena(layout.bytes()));
+  layout.CopyTo(arena);
+  message.arena_bytes = worker_.arena_bytes();
+  OPTIML_ASSIGN(auto answer,
+                worker_.Ask(MessageKind::kRun, cuda::Encode(message), limit + kMostOverhead));
+  RunOutcome outcome;
+  if (const auto* lost = std::get_if<Lost>(&answer)) {
+    outcome.status = lost->timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
+    outcome.reason = lost->reason;
+    return outcome;
+  }
+  OPTIML_ASSIGN(cuda::RunReply reply, cuda::DecodeRunReply(std::get<Message>(answer).bytes));
+  if (reply.is_worker_lost) {
+    worker_.Kill();
+  }
+  if (!reply.broken.empty()) {
+    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", info_.name, reply.broken));
+  }
+  outcome.status = reply.status;
+  outcome.reason = reply.reason;
+  outcome.findings = std::move(reply.findings);
+  if (outcome.reason.empty() && !outcome.findings.empty()) {
+    outcome.reason = SentenceOf(outcome.findings.front());
+  }
+  if (outcome.status == RunStatus::kCompleted) {
+    outcome.buffers = Results(message.passes.back(), ArgumentSizes(*request.plan), arena);
+  }
+  return outcome;
+}
+
+Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
+  OPTIML_TRY(CheckRequest(request));
+  OPTIML_TRY(Ready());
+  std::vector<const RunRequest*> requests = {&request};
+  if (request.incumbent != nullptr) {
+    OPTIML_TRY(CheckRequest(*request.incumbent));
+    OPTIML_CHECK(request.incumbent->more_passes.size() == request.more_passes.size(),
+                 "both are timed on as many passes");
+    requests.push_back(request.incumbent);
+  }
+  const Milliseconds limit = LimitOf(request) * static_cast<int>(requests.size());
+  cuda::TimeMessage message;
+  message.time_limit_ms = static_cast<uint64_t>(limit.count());
+  message.policy = options_.timing;
+  ArenaLayout layout;
+  for (const RunRequest* one : requests) {
+    message.jobs.push_back(JobOf(*one));
+    const bool is_candidate = one == &request;
+    std::vector<Pass>& sets = message.sets.emplace_back();
+    sets.push_back(layout.Add(*one->plan, one->buffers, false, is_candidate));
+    for (const PlanPass& pass : one->more_passes) {
+      sets.push_back(layout.Add(*one->plan, pass.buffers, false, is_candidate));
+    }
+  }
+  OPTIML_ASSIGN(std::byte * arena, worker_.Arena(layout.bytes()));
+  layout.CopyTo(arena);
+  message.arena_bytes = worker_.arena_bytes();
+  OPTIML_ASSIGN(auto answer,
+                worker_.Ask(MessageKind::kTime, cuda::Encode(message), limit + kMostOverhead));
+  TimeOutcome outcome;
+  if (const auto* lost = std::get_if<Lost>(&answer)) {
+    outcome.status = lost->timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
+    outcome.reason = lost->reason;
+    return outcome;
+  }
+  OPTIML_ASSIGN(cuda::TimeReply reply, cuda::DecodeTimeReply(std::get<Message>(answer).bytes));
+  if (reply.is_worker_lost) {
+    worker_.Kill();
+  }
+  if (!reply.broken.empty()) {
+    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", info_.name, reply.broken));
+  }
+  outcome.status = reply.status;
+  outcome.reason = reply.failing_job == 0 || reply.status == RunStatus::kCompleted
+                       ? reply.reason
+                       : "the incumbent: " + reply.reason;
+  outcome.findings = std::move(reply.findings);
+  if (outcome.status != RunStatus::kCompleted) {
+    return outcome;
+  }
+  outcome.timing = TimingOf(reply.jobs.front());
+  if (reply.jobs.size() > 1) {
+    outcome.gain = GainOf(reply.jobs[0].samples_s, reply.jobs[1].samples_s);
+  }
+  for (const int count : reply.jobs.front().differing_copies) {
+    outcome.differing_copies += count;
+  }
+  const std::vector<uint64_t> sizes = ArgumentSizes(*request.plan);
+  for (const Pass& pass : message.sets.front()) {
+    outcome.outputs.push_back(Results(pass, sizes, arena));
+  }
+  return outcome;
+}
+
+}  // namespace optiml

@@ -1,0 +1,63 @@
+#ifndef OPTIML_DEVICE_CUDA_CUDA_DEVICE_H_
+#define OPTIML_DEVICE_CUDA_CUDA_DEVICE_H_
+
+// CudaDevice: a real GPU as a device. A worker process owns it (worker.h); this is the parent's
+// side. Run() executes at full speed with guard bands around every buffer; Time() measures as
+// execute.h says. A kernel that faults or hangs costs its worker: the next call starts another.
+//
+// Threads: one call at a time.
+
+#include <chrono>
+#include <memory>
+
+#include "device/cuda/worker_process.h"
+#include "device/device.h"
+
+namespace optiml {
+
+struct CudaOptions {
+  cuda::WorkerOptions worker;
+  cuda::TimingPolicy timing;
+  // All copies of the buffers together are so many times as large as L2.
+  double rotation_factor = 4;
+  // Of a Run() or one plan of a Time(), unless the request says less.
+  std::chrono::milliseconds time_limit{10'000};
+};
+
+class CudaDevice : public Device {
+ public:
+  // Starts the first worker. Fails with kUnavailable: no driver, no such GPU, no memory.
+  static Result<std::unique_ptr<CudaDevice>> Make(CudaOptions options);
+
+  const DeviceInfo& Info() const override { return info_; }
+  const cuda::HelloReply& facts() const { return facts_; }
+  Result<RunOutcome> Run(const RunRequest& request) override;
+  Result<TimeOutcome> Time(const RunRequest& request) override;
+
+  // Workers that were started.
+  int workers_started() const { return workers_started_; }
+  // The worker's process; -1 when there is none at the moment.
+  pid_t worker_pid() const { return worker_.pid(); }
+
+ private:
+  explicit CudaDevice(CudaOptions options)
+      : options_(std::move(options)), worker_(options_.worker) {}
+  Result<void> Ready();
+  template <typename Reply>
+  struct Exchange;
+  std::chrono::milliseconds LimitOf(const RunRequest& request) const;
+
+  CudaOptions options_;
+  cuda::WorkerProcess worker_;
+  cuda::HelloReply facts_;
+  DeviceInfo info_;
+  int workers_started_ = 0;
+};
+
+// Peak rate of single precision by SM and clock, FMA as two: lanes of an SM from the CUDA C++
+// Programming Guide's table of arithmetic instructions.
+double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double clock_hz);
+
+}  // namespace optiml
+
+#endif  // OPTIML_DEVICE_CUDA_CUDA_DEVICE_H_

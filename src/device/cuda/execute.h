@@ -1,0 +1,31 @@
+#ifndef OPTIML_DEVICE_CUDA_EXECUTE_H_
+#define OPTIML_DEVICE_CUDA_EXECUTE_H_
+
+// What a worker does with its two requests: run a candidate's plan once or several times in the
+// same memory, and time one plan or two in turn.
+//
+// The clock. Copies of all buffers, together larger than the L2 cache by TimingPolicy's factor, are
+// walked through, so that each execution finds its data cold; where so many copies would be needed
+// that they are too many, the cache is flushed by reading other memory before each sample.
+// (Flushing by writing leaves dirty lines whose way back the timed kernel pays for.) A sample holds
+// the stream until all of it is enqueued, then takes the time between two events around `batch`
+// executions on different copies. Two jobs take turns: A B, B A, A B ...
+//
+// Before each set of contents all outputs are poisoned and every copy is executed once; after the
+// samples of a set what every copy holds is compared with the first copy, bit for bit, and the
+// first goes back to the host. The second set pours other contents into the same addresses: what
+// is kept from earlier calls shows.
+
+#include <cstddef>
+
+#include "device/cuda/gpu.h"
+#include "device/cuda/messages.h"
+
+namespace optiml::cuda {
+
+RunReply RunJob(Gpu& gpu, const RunMessage& message, std::byte* arena);
+TimeReply TimeJobs(Gpu& gpu, const TimeMessage& message, std::byte* arena);
+
+}  // namespace optiml::cuda
+
+#endif  // OPTIML_DEVICE_CUDA_EXECUTE_H_

@@ -1,0 +1,150 @@
+#ifndef OPTIML_DEVICE_CUDA_MESSAGES_H_
+#define OPTIML_DEVICE_CUDA_MESSAGES_H_
+
+// What a CUDA device and its worker process say to each other (worker.h), as bytes over a socket.
+// Contents of buffers do not travel there: they lie in memory that both share (the arena), and
+// messages name their offsets. Both ends are the same program, so there are no versions.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/launch_plan.h"
+#include "device/device.h"
+
+namespace optiml::cuda {
+
+// A candidate as the worker gets it.
+struct Job {
+  struct Kernel {
+    std::string name_expression;
+    std::string lowered_name;
+  };
+  std::vector<std::byte> cubin;
+  std::vector<Kernel> kernels;
+  LaunchPlan plan;
+};
+
+// What an argument's buffer holds before a pass.
+struct Contents {
+  int64_t arena_offset = -1;  // of as many bytes as the buffer has; -1: poison
+  uint8_t poison = 0;
+  bool is_read_only = false;
+};
+
+// One pass, by buffer argument in the plan's order; and where what they hold afterwards goes.
+struct Pass {
+  std::vector<Contents> before;
+  std::vector<int64_t> after;  // arena offsets; -1: not wanted
+};
+
+struct HelloRequest {
+  int ordinal = 0;
+};
+
+struct HelloReply {
+  std::string problem;  // not empty: there is no device, and why
+  std::string name;
+  std::string uuid;            // "GPU-8a6f...", as NVML has it
+  int compute_capability = 0;  // 90
+  int driver_version = 0;      // 13000
+  int multiprocessors = 0;
+  int threads_per_multiprocessor = 0;
+  uint64_t registers_per_multiprocessor = 0;
+  uint64_t shared_bytes_per_multiprocessor = 0;
+  uint64_t shared_bytes_per_block = 0;  // opt-in
+  uint64_t l2_bytes = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t free_bytes = 0;
+  double clock_hz = 0;
+  double dram_bytes_per_s = 0;  // pin
+};
+
+struct RunMessage {
+  uint64_t arena_bytes = 0;
+  uint64_t time_limit_ms = 0;  // of all passes
+  Job job;
+  std::vector<Pass> passes;  // `after` of the last one counts
+};
+
+struct RunReply {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+  std::vector<Finding> findings;
+  bool is_worker_lost = false;  // the context is gone: this was its last answer
+  std::string broken;           // not empty: it is not the candidate's fault
+};
+
+// How plans are timed; see timing.h for what the words mean.
+struct TimingPolicy {
+  uint64_t rotation_bytes = 0;  // all copies of the buffers together have at least these
+  int most_copies = 64;
+  double batch_s = 50e-6;  // launches are timed together until they take this long
+  double total_s = 0.1;    // of all samples of one job, when they are short
+  int least_samples = 11;
+  int most_samples = 101;
+};
+
+struct TimeMessage {
+  uint64_t arena_bytes = 0;
+  uint64_t time_limit_ms = 0;
+  // One, or two that are measured in turn.
+  std::vector<Job> jobs;
+  // By job, then by set of contents: each set is poured into every copy, run and timed; outputs of
+  // the first copy go to `after`.
+  std::vector<std::vector<Pass>> sets;
+  TimingPolicy policy;
+};
+
+struct JobTimes {
+  std::vector<double> samples_s;  // of one execution of the plan, by set one after the other
+  int copies = 0;
+  int batch = 1;  // executions that one sample is the mean of
+  // By set: copies whose written buffers are not bit for bit those of the first.
+  std::vector<int> differing_copies;
+};
+
+struct TimeReply {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+  int failing_job = 0;
+  std::vector<Finding> findings;
+  std::vector<JobTimes> jobs;
+  bool is_worker_lost = false;
+  std::string broken;
+};
+
+enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3 };
+
+std::vector<std::byte> Encode(const HelloRequest& message);
+std::vector<std::byte> Encode(const HelloReply& message);
+std::vector<std::byte> Encode(const RunMessage& message);
+std::vector<std::byte> Encode(const RunReply& message);
+std::vector<std::byte> Encode(const TimeMessage& message);
+std::vector<std::byte> Encode(const TimeReply& message);
+
+// Each fails with kInternal when the bytes are not such a message.
+Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes);
+Result<HelloReply> DecodeHelloReply(const std::vector<std::byte>& bytes);
+Result<RunMessage> DecodeRunMessage(const std::vector<std::byte>& bytes);
+Result<RunReply> DecodeRunReply(const std::vector<std::byte>& bytes);
+Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes);
+Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes);
+
+// A message on the socket: its kind, its size, its bytes. Sending fails with kIo when the other end
+// is gone. Receiving gives nothing when it is gone, or when nothing came until the deadline.
+struct Message {
+  MessageKind kind = MessageKind::kHello;
+  std::vector<std::byte> bytes;
+};
+Result<void> Send(int socket, MessageKind kind, const std::vector<std::byte>& bytes);
+enum class Received { kMessage, kClosed, kTimedOut };
+// A deadline of a negative number of milliseconds: none. `is_stopped` may be empty.
+Received Receive(int socket, int64_t milliseconds, Message& message);
+
+}  // namespace optiml::cuda
+
+#endif  // OPTIML_DEVICE_CUDA_MESSAGES_H_

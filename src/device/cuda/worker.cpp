@@ -1,0 +1,126 @@
+#include "device/cuda/worker.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "device/cuda/execute.h"
+
+namespace optiml::cuda {
+namespace {
+
+// The parent's memory, as large as the latest message says.
+class Arena {
+ public:
+  explicit Arena(int descriptor) : descriptor_(descriptor) {}
+
+  // Null when it cannot be mapped.
+  std::byte* Map(uint64_t bytes, Gpu& gpu) {
+    if (bytes == bytes_ || bytes == 0) {
+      return data_;
+    }
+    gpu.Pin(nullptr, 0);
+    if (data_ != nullptr) {
+      munmap(data_, bytes_);
+    }
+    data_ = nullptr;
+    bytes_ = 0;
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (mapped == MAP_FAILED) {
+      return nullptr;
+    }
+    data_ = static_cast<std::byte*>(mapped);
+    bytes_ = bytes;
+    gpu.Pin(data_, bytes);
+    return data_;
+  }
+
+ private:
+  int descriptor_;
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+class Worker {
+ public:
+  Worker(int socket, int arena, const std::string& library)
+      : socket_(socket), arena_(arena), library_(library) {}
+
+  int Serve() {
+    Message message;
+    while (Receive(socket_, -1, message) == Received::kMessage) {
+      if (!Answer(message)) {
+        return 1;
+      }
+    }
+    return 0;
+  }
+
+ private:
+  // Whether it can go on.
+  bool Answer(const Message& message) {
+    switch (message.kind) {
+      case MessageKind::kHello:
+        return Hello(message);
+      case MessageKind::kRun: {
+        const Result<RunMessage> run = DecodeRunMessage(message.bytes);
+        return run && gpu_ != nullptr && Reply(message.kind, Do(*run, RunJob));
+      }
+      case MessageKind::kTime: {
+        const Result<TimeMessage> time = DecodeTimeMessage(message.bytes);
+        return time && gpu_ != nullptr && Reply(message.kind, Do(*time, TimeJobs));
+      }
+    }
+    return false;
+  }
+
+  bool Hello(const Message& message) {
+    const Result<HelloRequest> request = DecodeHelloRequest(message.bytes);
+    if (!request) {
+      return false;
+    }
+    HelloReply reply;
+    const Result<DriverApi> api = OpenDriver(library_);
+    if (!api) {
+      reply.problem = api.error().message();
+    } else if (auto opened = Gpu::Open(*api, request->ordinal)) {
+      gpu_ = *std::move(opened);
+      reply = gpu_->facts();
+    } else {
+      reply.problem = opened.error().message();
+    }
+    return Send(socket_, message.kind, Encode(reply)).has_value();
+  }
+
+  template <typename Request, typename Answered>
+  Answered Do(const Request& request, Answered (*work)(Gpu&, const Request&, std::byte*)) {
+    std::byte* arena = arena_.Map(request.arena_bytes, *gpu_);
+    if (arena == nullptr && request.arena_bytes > 0) {
+      Answered reply;
+      reply.broken = "the shared memory cannot be mapped";
+      return reply;
+    }
+    return work(*gpu_, request, arena);
+  }
+
+  template <typename Answered>
+  bool Reply(MessageKind kind, const Answered& reply) {
+    return Send(socket_, kind, Encode(reply)).has_value() && !reply.is_worker_lost;
+  }
+
+  int socket_;
+  Arena arena_;
+  std::string library_;
+  std::unique_ptr<Gpu> gpu_;
+};
+
+}  // namespace
+
+int RunWorker(int socket, int arena, const std::string& driver_library) {
+  const int status = Worker(socket, arena, driver_library).Serve();
+  // Without destructors: the driver's own may wait for a kernel that never ends.
+  _exit(status);
+}
+
+}  // namespace optiml::cuda

@@ -1,0 +1,235 @@
+#include "optimize/time_shapes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace optiml {
+namespace {
+
+// Contents of one timed shape above this size are made anew for each candidate: the run's memory
+// must not grow with the task's.
+constexpr size_t kCachedInputBytes = size_t{256} << 20;
+// A host with a GPU has more of it; making contents anew costs more than a measurement.
+constexpr size_t kCachedMeasuredBytes = size_t{4} << 30;
+// Of the contents of gain measurements: fresh ones.
+constexpr uint64_t kGainSeed = 77'000'017;
+
+std::vector<int> BufferArguments(const LaunchPlan& plan) {
+  std::vector<int> arguments;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.argument >= 0) {
+      arguments.push_back(buffer.argument);
+    }
+  }
+  return arguments;
+}
+
+Rejection Unmeasured(const std::string& shape, const std::string& reason) {
+  return {Stage::kMeasure, fmt::format("{}: {}", shape, reason)};
+}
+
+}  // namespace
+
+std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
+                                        const TaskInputs& inputs) {
+  std::vector<size_t> tensor_of(task.args.size());  // argument -> index into inputs.buffers
+  size_t next = 0;
+  for (size_t i = 0; i < task.args.size(); ++i) {
+    tensor_of[i] = task.args[i].is_buffer ? next++ : 0;
+  }
+  std::vector<BufferContents> contents;
+  for (const int argument : BufferArguments(plan)) {
+    const auto index = static_cast<size_t>(argument);
+    OPTIML_CHECK(index < task.args.size() && task.args[index].is_buffer,
+                 "a plan's buffer belongs to a buffer argument");
+    const ArgRole role = task.args[index].role;
+    BufferContents& buffer = contents.emplace_back();
+    buffer.read_only = role == ArgRole::kIn;
+    buffer.element_bytes = static_cast<uint32_t>(DTypeBytes(task.args[index].dtype));
+    if (role == ArgRole::kIn || role == ArgRole::kInOut) {
+      buffer.bytes = inputs.buffers[tensor_of[index]].bytes;
+    }
+  }
+  return contents;
+}
+
+double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const DeviceInfo& info) {
+  if (!task.cost.bytes || info.dram_bytes_per_s <= 0) {
+    return 0;
+  }
+  const Result<int64_t> bytes = task.cost.bytes->Evaluate(sizes);
+  if (!bytes) {
+    return 0;
+  }
+  double written = 0;
+  for (const ArgSpec& arg : task.args) {
+    if (!arg.is_buffer || (arg.role != ArgRole::kOut && arg.role != ArgRole::kInOut)) {
+      continue;
+    }
+    const auto shape = ShapeOf(task, arg, sizes);
+    double count = shape ? static_cast<double>(DTypeBytes(arg.dtype)) : 0;
+    for (const int64_t extent : shape ? *shape : std::vector<int64_t>{}) {
+      count *= static_cast<double>(extent);
+    }
+    written += count;
+  }
+  written = std::min(written, static_cast<double>(*bytes));
+  const double read = static_cast<double>(*bytes) - written;
+  return (read + std::max(0.0, written - static_cast<double>(info.l2_bytes))) /
+         info.dram_bytes_per_s;
+}
+
+Result<RunRequest> ShapeTimer::MakeRequest(const LaunchPlan& plan,
+                                           const std::vector<const TaskInputs*>& inputs) const {
+  RunRequest request;
+  request.buffers = ContentsFor(task_, plan, *inputs.front());
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    request.more_passes.push_back({ContentsFor(task_, plan, *inputs[i])});
+  }
+  return request;
+}
+
+Result<RunRequest*> ShapeTimer::RequestFor(size_t row, const LaunchPlan& plan) {
+  std::vector<int> arguments = BufferArguments(plan);
+  const auto found = requests_.find(row);
+  if (found != requests_.end() && found->second.arguments == arguments) {
+    return &found->second.request;
+  }
+  requests_.erase(row);
+  CachedRequest cached;
+  const bool measures = device_.Info().capabilities.measures_time;
+  if (measures) {
+    OPTIML_ASSIGN(const std::vector<const TaskInputs*> sets, verifier_.TimedInputs(row));
+    OPTIML_ASSIGN(cached.request, MakeRequest(plan, sets));
+  } else {
+    OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, task_.timed[row].sizes, seed_));
+    OPTIML_ASSIGN(cached.request, MakeRequest(plan, {&inputs}));
+  }
+  size_t bytes = 0;
+  for (const BufferContents& buffer : cached.request.buffers) {
+    bytes += buffer.bytes.size();
+  }
+  // {-1} matches no plan: replaced by the next candidate.
+  cached.arguments = bytes <= (measures ? kCachedMeasuredBytes : kCachedInputBytes)
+                         ? std::move(arguments)
+                         : std::vector<int>{-1};
+  return &requests_.emplace(row, std::move(cached)).first->second.request;
+}
+
+Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& evaluation) {
+  const std::vector<SizeRow>& rows = task_.timed;
+  OPTIML_CHECK(candidate.timed_plans.size() == rows.size(), "one plan for each timed shape");
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const LaunchPlan& plan = candidate.timed_plans[row];
+    if (plan.Kernels().empty()) {
+      evaluation.outcome = Unmeasured(rows[row].Text(), "the launcher launches no kernel");
+      return {};
+    }
+    OPTIML_ASSIGN(RunRequest * request, RequestFor(row, plan));
+    request->artifact = &candidate.artifact;
+    request->plan = &plan;
+    Result<TimeOutcome> timed = device_.Time(*request);
+    const double floor = PhysicalFloor(task_, rows[row].sizes, device_.Info());
+    if (timed && timed->timing.kind == TimingKind::kMeasured &&
+        timed->status == RunStatus::kCompleted && timed->timing.median_s < floor) {
+      timed = device_.Time(*request);  // a second look before the verdict
+    }
+    request->artifact = nullptr;  // the candidate's; the request outlives it
+    request->plan = nullptr;
+    if (!timed) {
+      return std::move(timed).error();
+    }
+    OPTIML_ASSIGN(std::optional<Rejection> rejection, CheckOne(row, candidate, *timed, evaluation));
+    if (rejection) {
+      evaluation.outcome = *std::move(rejection);
+      return {};
+    }
+    timed->timing.shape = rows[row].Text();
+    evaluation.timings.push_back(std::move(timed->timing));
+    if (row == 0 && !timed->profile.metrics.empty()) {
+      evaluation.profile = std::move(timed->profile);
+    }
+  }
+  return {};
+}
+
+Result<std::optional<Rejection>> ShapeTimer::CheckOne(size_t row,
+                                                      const PreparedCandidate& candidate,
+                                                      const TimeOutcome& timed,
+                                                      Evaluation& evaluation) {
+  using Outcome = std::optional<Rejection>;
+  const std::string shape = task_.timed[row].Text();
+  if (timed.status != RunStatus::kCompleted) {
+    return Outcome(
+        Unmeasured(shape, fmt::format("{}: {}", RunStatusName(timed.status), timed.reason)));
+  }
+  if (!(timed.timing.median_s > 0)) {
+    return Error(ErrorCode::kInternal,
+                 fmt::format("{}: the device gave the time {} s for {}", device_.Info().name,
+                             timed.timing.median_s, shape));
+  }
+  if (timed.timing.kind != TimingKind::kMeasured) {
+    return Outcome();
+  }
+  OPTIML_ASSIGN(Outcome wrong,
+                verifier_.CheckTimed(row, candidate.timed_plans[row], timed, evaluation));
+  if (wrong) {
+    return wrong;
+  }
+  const double floor = PhysicalFloor(task_, task_.timed[row].sizes, device_.Info());
+  if (timed.timing.median_s < floor) {
+    return Outcome(Rejection{
+        Stage::kFloor,
+        fmt::format("{}: {:.3g} us were measured, twice; the task's bytes alone need {:.3g} us at "
+                    "the memory's pin rate, so its work is not done in that time",
+                    shape, 1e6 * timed.timing.median_s, 1e6 * floor)});
+  }
+  return Outcome();
+}
+
+Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandidate& candidate,
+                                                 const PreparedCandidate& incumbent, uint64_t seed,
+                                                 std::string& why_not) {
+  OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, task_.timed[row].sizes, seed));
+  OPTIML_ASSIGN(RunRequest other, MakeRequest(incumbent.timed_plans[row], {&inputs}));
+  other.artifact = &incumbent.artifact;
+  other.plan = &incumbent.timed_plans[row];
+  OPTIML_ASSIGN(RunRequest request, MakeRequest(candidate.timed_plans[row], {&inputs}));
+  request.artifact = &candidate.artifact;
+  request.plan = &candidate.timed_plans[row];
+  request.incumbent = &other;
+  OPTIML_ASSIGN(const TimeOutcome timed, device_.Time(request));
+  if (timed.status != RunStatus::kCompleted || !timed.gain) {
+    why_not = fmt::format("{}: {}", RunStatusName(timed.status), timed.reason);
+    return std::optional<Gain>();
+  }
+  return timed.gain;
+}
+
+Result<std::optional<GainMeasurement>> ShapeTimer::MeasureGain(const PreparedCandidate& candidate,
+                                                               const PreparedCandidate& incumbent,
+                                                               std::string& why_not) {
+  GainMeasurement measured;
+  for (size_t row = 0; row < task_.timed.size(); ++row) {
+    OPTIML_ASSIGN(const std::optional<Gain> first,
+                  GainOnce(row, candidate, incumbent, kGainSeed, why_not));
+    if (!first) {
+      return std::optional<GainMeasurement>();
+    }
+    // In the incumbent's place, so that a better place in memory cannot look like a better kernel.
+    OPTIML_ASSIGN(const std::optional<Gain> swapped,
+                  GainOnce(row, incumbent, candidate, kGainSeed + 1, why_not));
+    if (!swapped) {
+      return std::optional<GainMeasurement>();
+    }
+    measured.first.push_back(*first);
+    measured.second.push_back({1 / swapped->ratio, 1 / swapped->high, 1 / swapped->low});
+  }
+  return std::optional<GainMeasurement>(std::move(measured));
+}
+
+}  // namespace optiml

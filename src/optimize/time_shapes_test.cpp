@@ -1,0 +1,108 @@
+#include "optimize/time_shapes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "optimize/scripted_run.h"
+
+namespace optiml {
+namespace {
+
+using testing::HasSubstr;
+
+class TimeShapes : public testing::Test {
+ protected:
+  TimeShapes() : verifier_(run_.script, run_.task, run_.device) {
+    run_.device.info.capabilities.measures_time = true;
+    run_.device.info.dram_bytes_per_s = 1e9;
+    run_.device.info.l2_bytes = 0;
+  }
+
+  PreparedCandidate Prepared(const std::string& text) {
+    Evaluation ignored;
+    return std::get<PreparedCandidate>(
+        *verifier_.Prepare(KernelSource(text, "launch", "kernel.cu"), ignored));
+  }
+
+  Evaluation Time(const std::string& text) {
+    Evaluation evaluation;
+    EXPECT_TRUE(ShapeTimer(run_.task, run_.device, verifier_, 1).Time(Prepared(text), evaluation));
+    return evaluation;
+  }
+
+  ScriptedRun run_{Script{}};
+  ScriptedVerifier verifier_;
+};
+
+TEST_F(TimeShapes, EveryShapeIsTimedOnTwoSetsAndChecked) {
+  const Evaluation evaluation = Time("root");
+  ASSERT_TRUE(evaluation.accepted());
+  EXPECT_EQ(evaluation.timings.size(), 2U);
+  EXPECT_EQ(verifier_.timed_checks, 2);
+  for (const FakeDevice::Call& call : run_.device.calls) {
+    EXPECT_EQ(call.passes, 2U);
+  }
+}
+
+TEST_F(TimeShapes, WrongContentsOfTheTimedBuffersReject) {
+  verifier_.timed_rejection = Rejection{Stage::kL2, "in the timed buffers"};
+  const Evaluation evaluation = Time("root");
+  ASSERT_FALSE(evaluation.accepted());
+  EXPECT_EQ(evaluation.rejection()->stage, Stage::kL2);
+}
+
+TEST_F(TimeShapes, ATimeBelowThePhysicalFloorIsMeasuredTwiceThenRejected) {
+  run_.task.cost.bytes = SizeExpr(int64_t{100'000'000});  // 0.1 s at the pin rate
+  const Evaluation evaluation = Time("root");
+  ASSERT_FALSE(evaluation.accepted());
+  EXPECT_EQ(evaluation.rejection()->stage, Stage::kFloor);
+  EXPECT_THAT(evaluation.rejection()->reason, HasSubstr("pin rate"));
+  EXPECT_EQ(run_.device.calls.size(), 2U);
+}
+
+TEST_F(TimeShapes, WhatIsWrittenMayStayInTheCache) {
+  run_.task.cost.bytes = SizeExpr(int64_t{32});  // 4 floats read, 4 written
+  run_.device.info.dram_bytes_per_s = 1;
+  const SizeBindings sizes = run_.task.checked.front().sizes;
+  EXPECT_NEAR(PhysicalFloor(run_.task, sizes, run_.device.info), 32, 1e-9);
+  run_.device.info.l2_bytes = 1000;
+  EXPECT_NEAR(PhysicalFloor(run_.task, sizes, run_.device.info), 16, 1e-9);
+  run_.task.cost.bytes.reset();
+  EXPECT_EQ(PhysicalFloor(run_.task, sizes, run_.device.info), 0);
+}
+
+TEST_F(TimeShapes, GainsAreMeasuredInBothPlaces) {
+  run_.script.time = [](const std::string& text) { return text == "fast" ? 0.5 : 1.0; };
+  const PreparedCandidate fast = Prepared("fast");
+  const PreparedCandidate slow = Prepared("slow");
+  std::string why_not;
+  const auto measured =
+      ShapeTimer(run_.task, run_.device, verifier_, 1).MeasureGain(fast, slow, why_not);
+  ASSERT_TRUE(measured && *measured) << why_not;
+  ASSERT_EQ((*measured)->first.size(), 2U);
+  for (const std::vector<Gain>* gains : {&(*measured)->first, &(*measured)->second}) {
+    for (const Gain& gain : *gains) {
+      EXPECT_NEAR(gain.ratio, 2, 1e-9);
+      EXPECT_LT(gain.low, gain.ratio);
+      EXPECT_GT(gain.high, gain.ratio);
+    }
+  }
+}
+
+TEST_F(TimeShapes, AGainThatCannotBeMeasuredSaysWhy) {
+  run_.device.on_time = [](const RunRequest&) -> Result<TimeOutcome> {
+    TimeOutcome outcome;
+    outcome.status = RunStatus::kTimedOut;
+    outcome.reason = "it did not end within 10 s";
+    return outcome;
+  };
+  std::string why_not;
+  const auto measured = ShapeTimer(run_.task, run_.device, verifier_, 1)
+                            .MeasureGain(Prepared("a"), Prepared("b"), why_not);
+  ASSERT_TRUE(measured);
+  EXPECT_FALSE(*measured);
+  EXPECT_THAT(why_not, HasSubstr("10 s"));
+}
+
+}  // namespace
+}  // namespace optiml
