@@ -1,0 +1,109 @@
+#include "device/checked_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/fake_device.h"
+
+namespace optiml {
+namespace {
+
+using testing::HasSubstr;
+
+class CheckedDeviceTest : public testing::Test {
+ protected:
+  CheckedDeviceTest() {
+    auto gpu = std::make_unique<FakeDevice>();
+    auto emulator = std::make_unique<FakeDevice>();
+    gpu->info.name = "gpu";
+    gpu->info.capabilities = {};
+    gpu->info.capabilities.measures_time = true;
+    gpu->on_time = [](const RunRequest&) -> Result<TimeOutcome> {
+      TimeOutcome outcome;
+      outcome.timing.kind = TimingKind::kMeasured;
+      outcome.timing.median_s = 3e-6;
+      return outcome;
+    };
+    emulator->info.name = "emulator";
+    emulator->on_time = [](const RunRequest& request) -> Result<TimeOutcome> {
+      EXPECT_TRUE(request.more_passes.empty());
+      TimeOutcome outcome;
+      outcome.timing.median_s = 9e-6;
+      outcome.profile.metrics["count"] = {5, "inst"};
+      return outcome;
+    };
+    gpu_ = gpu.get();
+    emulator_ = emulator.get();
+    device_ = std::make_unique<CheckedDevice>(std::move(gpu), std::move(emulator));
+    request_.artifact = &artifact_;
+    request_.plan = &plan_;
+  }
+
+  Artifact artifact_;
+  LaunchPlan plan_;
+  RunRequest request_;
+  FakeDevice* gpu_ = nullptr;
+  FakeDevice* emulator_ = nullptr;
+  std::unique_ptr<CheckedDevice> device_;
+};
+
+TEST_F(CheckedDeviceTest, IsTheGpuThatTheEmulatorChecks) {
+  EXPECT_EQ(device_->Info().name, "gpu");
+  EXPECT_TRUE(device_->Info().capabilities.measures_time);
+  EXPECT_TRUE(device_->Info().capabilities.checks_memory);
+}
+
+TEST_F(CheckedDeviceTest, ChecksRunOnTheEmulatorTheRestOnTheGpu) {
+  request_.checks = CheckLevel::kFull;
+  ASSERT_TRUE(device_->Run(request_));
+  EXPECT_EQ(emulator_->calls.size(), 1U);
+  EXPECT_TRUE(gpu_->calls.empty());
+  request_.checks = CheckLevel::kBounds;
+  ASSERT_TRUE(device_->Run(request_));
+  EXPECT_EQ(emulator_->calls.size(), 1U);
+  EXPECT_EQ(gpu_->calls.size(), 1U);
+}
+
+TEST_F(CheckedDeviceTest, ValuesInDoubleAreTheEmulators) {
+  request_.buffers.resize(1);
+  request_.buffers[0].shadow = DType::kF32;
+  ASSERT_TRUE(device_->Run(request_));
+  EXPECT_EQ(emulator_->calls.size(), 1U);
+}
+
+TEST_F(CheckedDeviceTest, WhatTheEmulatorDoesNotKnowRunsUncheckedWithANote) {
+  RunOutcome unknown;
+  unknown.status = RunStatus::kUnsupported;
+  unknown.reason = "unknown instruction";
+  emulator_->run_outcomes.push_back(unknown);
+  request_.checks = CheckLevel::kFull;
+  const Result<RunOutcome> outcome = device_->Run(request_);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, RunStatus::kCompleted);
+  ASSERT_EQ(outcome->notes.size(), 1U);
+  EXPECT_THAT(outcome->notes[0], HasSubstr("not checked by emulator: unknown instruction"));
+}
+
+TEST_F(CheckedDeviceTest, TimesAreMeasuredWithTheEmulatorsCounters) {
+  request_.more_passes.resize(1);
+  const Result<TimeOutcome> outcome = device_->Time(request_);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->timing.kind, TimingKind::kMeasured);
+  EXPECT_EQ(outcome->timing.median_s, 3e-6);
+  EXPECT_EQ(outcome->profile.Get("count"), 5);
+}
+
+TEST_F(CheckedDeviceTest, WhatCannotBeCountedIsTimedAllTheSame) {
+  emulator_->on_time = [](const RunRequest&) -> Result<TimeOutcome> {
+    TimeOutcome unknown;
+    unknown.status = RunStatus::kUnsupported;
+    return unknown;
+  };
+  const Result<TimeOutcome> outcome = device_->Time(request_);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->timing.median_s, 3e-6);
+  EXPECT_TRUE(outcome->profile.metrics.empty());
+}
+
+}  // namespace
+}  // namespace optiml

@@ -1,0 +1,350 @@
+// A driver's library for tests on machines without a GPU: the functions of driver_api.h over host
+// memory, with a stream that a thread works off. It stands where libcuda.so.1 would; what it does
+// wrong on purpose is asked for by the names of kernels in the "cubin", which is text:
+//
+//   copy        y[i] = x[i], for n ints
+//   twice       y[i] = 2 x[i]
+//   once        the first call of a process copies, later ones do nothing
+//   over        copies, and one int beyond the end
+//   scribble    copies, and changes x[0]
+//   fault       the context is gone afterwards
+//   hang        never ends
+//   crash       the process is ended by a signal
+//   refuse      the launch is refused
+//
+// FAKE_DRIVER in the environment: "no-device", "no-context", "small" (1 MB of memory).
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kInvalidValue = 1;
+constexpr int kOutOfMemory = 2;
+constexpr int kNoDevice = 100;
+constexpr int kNotFound = 500;
+constexpr int kNotReady = 600;
+constexpr int kIllegalAddress = 700;
+
+bool Asked(const char* what) {
+  const char* asked = std::getenv("FAKE_DRIVER");
+  return asked != nullptr && std::string(asked) == what;
+}
+
+class Stream {
+ public:
+  Stream() {
+    std::thread([this] { Work(); }).detach();
+  }
+  void Push(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+    ++pending_;
+    wake_.notify_one();
+  }
+  bool is_idle() {
+    const std::lock_guard lock(mutex_);
+    return pending_ == 0;
+  }
+
+ private:
+  void Work() {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return !work_.empty(); });
+      const auto work = std::move(work_.front());
+      work_.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+      --pending_;
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> work_;
+  int pending_ = 0;
+};
+
+Stream& TheStream() {
+  static auto* stream = new Stream;
+  return *stream;
+}
+
+std::atomic<int> context_error{kSuccess};
+std::atomic<uint64_t> allocated{0};
+std::mutex sizes_mutex;
+std::map<uint64_t, uint64_t> sizes;
+
+uint64_t MemoryBytes() {
+  return Asked("small") ? uint64_t{1} << 20 : uint64_t{4} << 30;
+}
+
+struct Function {
+  std::string name;
+};
+struct Module {
+  std::string text;
+  std::vector<Function*> functions;
+};
+
+// As driver_api.h declares it.
+struct Attribute {
+  int id;
+  int padding;
+  uint32_t value[16];
+};
+struct Config {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t shared_bytes;
+  void* stream;
+  Attribute* attributes;
+  uint32_t attribute_count;
+};
+
+template <typename T>
+T Argument(void** arguments, int i) {
+  T value;
+  std::memcpy(&value, arguments[i], sizeof(T));
+  return value;
+}
+
+void Candidate(const std::string& name, int* x, int* y, int n) {
+  static std::atomic<int> calls{0};
+  if (name == "fault") {
+    context_error = kIllegalAddress;
+    return;
+  }
+  while (name == "hang") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (name == "crash") {
+    raise(SIGSEGV);
+  }
+  if (name == "once" && calls++ > 0) {
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    y[i] = name == "twice" ? 2 * x[i] : x[i];
+  }
+  if (name == "over") {
+    y[n] = 0;
+  }
+  if (name == "scribble") {
+    x[0] = 12345;
+  }
+  // Times are of a clock: half a microsecond is too short for one.
+  std::this_thread::sleep_for(std::chrono::microseconds(name == "twice" ? 400 : 200));
+}
+
+void Support(const std::string& name, void* const* values) {
+  const auto* v = reinterpret_cast<const uint64_t*>(values);
+  if (name == "optiml_wait") {
+    const auto begin = std::chrono::steady_clock::now();
+    while (__atomic_load_n(reinterpret_cast<uint32_t*>(v[0]), __ATOMIC_SEQ_CST) == 0 &&
+           std::chrono::steady_clock::now() - begin < std::chrono::nanoseconds(v[1])) {
+      std::this_thread::yield();
+    }
+    return;
+  }
+  if (name == "optiml_differ") {
+    const auto* a = reinterpret_cast<const uint8_t*>(v[0]);
+    const auto* b = reinterpret_cast<const uint8_t*>(v[1]);
+    for (uint64_t i = 0; i < v[2]; ++i) {
+      *reinterpret_cast<uint32_t*>(v[3]) += a[i] != b[i] ? 1 : 0;
+    }
+    return;
+  }
+  if (name == "optiml_count_other") {
+    const auto* a = reinterpret_cast<const uint8_t*>(v[0]);
+    for (uint64_t i = 0; i < v[1]; ++i) {
+      *reinterpret_cast<uint32_t*>(v[3]) += a[i] != static_cast<uint8_t>(v[2]) ? 1 : 0;
+    }
+  }
+}
+
+int Enqueue(std::function<void()> work) {
+  if (context_error != kSuccess) {
+    return context_error;
+  }
+  TheStream().Push(std::move(work));
+  return kSuccess;
+}
+
+struct Event {
+  std::atomic<int64_t> ns{0};
+};
+
+}  // namespace
+
+#define FAKE extern "C" __attribute__((visibility("default")))
+
+FAKE int cuGetErrorName(int code, const char** name) {
+  *name = code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_THE_FAKE";
+  return kSuccess;
+}
+FAKE int cuGetErrorString(int, const char** text) {
+  *text = "as the test asked for";
+  return kSuccess;
+}
+FAKE int cuInit(unsigned) { return kSuccess; }
+FAKE int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return kSuccess;
+}
+FAKE int cuDeviceGetCount(int* count) {
+  *count = Asked("no-device") ? 0 : 2;
+  return kSuccess;
+}
+FAKE int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return ordinal < 2 ? kSuccess : kNoDevice;
+}
+FAKE int cuDeviceGetName(char* name, int size, int device) {
+  std::strncpy(name, device == 0 ? "Fake 9000" : "Fake 8000", static_cast<size_t>(size));
+  return kSuccess;
+}
+FAKE int cuDeviceGetUuid(uint8_t* uuid, int device) {
+  std::memset(uuid, device, 16);
+  return kSuccess;
+}
+FAKE int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  static const std::map<int, int> kValues = {{16, 4},   {13, 1'000'000}, {36, 1'000'000},
+                                             {37, 512}, {38, 65536},     {39, 2048},
+                                             {75, 9},   {76, 0},         {81, 233472},
+                                             {82, 65536}, {97, 232448}};
+  *value = device == 1 && attribute == 75 ? 8 : kValues.at(attribute);
+  return kSuccess;
+}
+FAKE int cuDeviceTotalMem_v2(size_t* bytes, int) {
+  *bytes = MemoryBytes();
+  return kSuccess;
+}
+FAKE int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = context;
+  return Asked("no-context") ? kOutOfMemory : kSuccess;
+}
+FAKE int cuCtxSetCurrent(void*) { return kSuccess; }
+FAKE int cuCtxSynchronize() { return context_error; }
+FAKE int cuCtxResetPersistingL2Cache() { return context_error; }
+FAKE int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
+  *total = MemoryBytes();
+  *free_bytes = MemoryBytes() - allocated;
+  return kSuccess;
+}
+FAKE int cuMemAlloc_v2(uint64_t* pointer, size_t bytes) {
+  if (bytes > MemoryBytes() - allocated) {
+    return kOutOfMemory;
+  }
+  *pointer = reinterpret_cast<uint64_t>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+  allocated += bytes;
+  const std::lock_guard lock(sizes_mutex);
+  sizes[*pointer] = bytes;
+  return kSuccess;
+}
+FAKE int cuMemFree_v2(uint64_t pointer) {
+  const std::lock_guard lock(sizes_mutex);
+  allocated -= sizes[pointer];
+  std::free(reinterpret_cast<void*>(pointer));
+  return kSuccess;
+}
+FAKE int cuMemHostAlloc(void** pointer, size_t bytes, unsigned) {
+  *pointer = std::aligned_alloc(4096, bytes);
+  return kSuccess;
+}
+FAKE int cuMemHostGetDevicePointer_v2(uint64_t* device, void* host, unsigned) {
+  *device = reinterpret_cast<uint64_t>(host);
+  return kSuccess;
+}
+FAKE int cuMemHostRegister_v2(void*, size_t, unsigned) { return kSuccess; }
+FAKE int cuMemHostUnregister(void*) { return kSuccess; }
+FAKE int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
+  return Enqueue([=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+}
+FAKE int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
+  return Enqueue([=] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
+}
+FAKE int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+  return Enqueue([=] {
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+  });
+}
+FAKE int cuMemsetD8Async(uint64_t to, uint8_t value, size_t bytes, void*) {
+  return Enqueue([=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
+}
+FAKE int cuModuleLoadData(void** module, const void* image) {
+  *module = new Module{static_cast<const char*>(image), {}};
+  return kSuccess;
+}
+FAKE int cuModuleUnload(void* module) {
+  delete static_cast<Module*>(module);
+  return kSuccess;
+}
+FAKE int cuModuleGetFunction(void** function, void* module, const char* name) {
+  if (static_cast<Module*>(module)->text.find(name) == std::string::npos) {
+    return kNotFound;
+  }
+  *function = new Function{name};
+  return kSuccess;
+}
+FAKE int cuModuleGetGlobal_v2(uint64_t*, size_t*, void*, const char*) { return kNotFound; }
+FAKE int cuFuncSetAttribute(void*, int, int) { return kSuccess; }
+FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void**) {
+  const std::string name = static_cast<Function*>(function)->name;
+  if (name == "refuse") {
+    return kInvalidValue;
+  }
+  if (name.starts_with("optiml_")) {
+    std::vector<void*> values;
+    for (int i = 0; i < (name == "optiml_wait" ? 2 : name == "optiml_read" ? 3 : 4); ++i) {
+      const bool narrow = name == "optiml_count_other" && i == 2;
+      values.push_back(reinterpret_cast<void*>(
+          narrow ? Argument<uint32_t>(arguments, i) : Argument<uint64_t>(arguments, i)));
+    }
+    return Enqueue([=] { Support(name, values.data()); });
+  }
+  auto* x = Argument<int*>(arguments, 0);
+  auto* y = Argument<int*>(arguments, 1);
+  const int n = Argument<int>(arguments, 2);
+  return Enqueue([=] { Candidate(name, x, y, n); });
+}
+FAKE int cuStreamCreate(void** stream, unsigned) {
+  *stream = &TheStream();
+  return kSuccess;
+}
+FAKE int cuStreamQuery(void*) {
+  if (context_error != kSuccess) {
+    return context_error;
+  }
+  return TheStream().is_idle() ? static_cast<int>(context_error) : kNotReady;
+}
+FAKE int cuEventCreate(void** event, unsigned) {
+  *event = new Event;
+  return kSuccess;
+}
+FAKE int cuEventRecord(void* event, void*) {
+  return Enqueue([=] {
+    static_cast<Event*>(event)->ns =
+        std::chrono::steady_clock::now().time_since_epoch().count();
+  });
+}
+FAKE int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
+  *milliseconds = static_cast<float>(static_cast<double>(static_cast<Event*>(end)->ns -
+                                                         static_cast<Event*>(begin)->ns) *
+                                     1e-6);
+  return kSuccess;
+}
