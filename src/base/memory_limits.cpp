@@ -1,5 +1,7 @@
 #include "base/memory_limits.h"
 
+#include <malloc.h>
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -71,6 +73,11 @@ std::optional<uint64_t> AvailableMemoryBytes(const std::filesystem::path& root) 
     within(Rest(space.rlim_cur, FieldOf(root / "proc/self/status", "VmSize").value_or(0)));
   }
   return available;
+}
+
+void KeepFreedMemory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 }  // namespace optiml

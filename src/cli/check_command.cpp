@@ -56,6 +56,11 @@ std::string WeakReference(const KernelTask& task, const KernelSource& kernel) {
 constexpr int64_t kMostKernelSeconds = 1'000'000;
 constexpr int64_t kMostKernelGib = 1 << 20;
 
+// The timed buffers are checked where something times them.
+Stage LastStage(const Workbench& bench) {
+  return bench.device->Info().capabilities.measures_time ? Stage::kMeasure : Stage::kL1;
+}
+
 class CheckCommand : public Command {
  public:
   std::string Name() const override { return "check"; }
@@ -133,7 +138,7 @@ class CheckCommand : public Command {
       return kExitDone;
     }
     OPTIML_ASSIGN(const StageOutcome outcome,
-                  RunStages(bench, source, Stage::kL1, verifier_, env, tools));
+                  RunStages(bench, source, LastStage(bench), verifier_, env, tools));
     const int exit_code = ExitCodeOfKernel(outcome.evaluation, kernel_.empty());
     const std::string note = WeakReference(*bench.task, source);
     const std::string makers = outcome.prepared ? PlanMakers(*outcome.prepared) : "";

@@ -75,7 +75,7 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
     }
     findings.push_back({"GPU", Verdict::kOk,
                         fmt::format("{}; driver for CUDA {}", names, facts.driver_version),
-                        "this version times nothing on it: times are predicted by the emulator"});
+                        ""});
   } else {
     findings.push_back({"GPU", Verdict::kMissing,
                         !facts.has_driver              ? "no driver (libcuda.so.1)"

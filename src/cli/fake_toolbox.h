@@ -81,7 +81,7 @@ class FakeVerifier : public Verifier {
   Result<std::vector<const TaskInputs*>> TimedInputs(size_t) override {
     return std::vector<const TaskInputs*>{};  // the device predicts
   }
-  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, const TimeOutcome&,
+  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, TimeOutcome&,
                                               Evaluation&) override {
     return std::optional<Rejection>();
   }

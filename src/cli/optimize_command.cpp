@@ -37,9 +37,10 @@ class OptimizeCommand : public Command {
         ->group("Output");
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
-    const SessionOptions options = session_.Get();
-    OPTIML_TRY(MakeSearcher(options.search));  // before anything is compiled
-    OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools, options.verifier));
+    OPTIML_TRY(MakeSearcher(session_.options.search));  // before anything is compiled
+    OPTIML_ASSIGN(const Workbench bench,
+                  MakeWorkbench(task_, env, tools, session_.options.verifier));
+    const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time);
     if (!stop_after_.empty()) {
       OPTIML_ASSIGN(const std::string text,
                     DescribeStage(bench, bench.task->source, *ParseStage(stop_after_),

@@ -13,8 +13,10 @@
 
 namespace optiml {
 
-SessionOptions SessionFlags::Get() const {
+SessionOptions SessionFlags::Get(bool measures_time) const {
+  constexpr int kInFlightOnGpu = 6;
   SessionOptions result = options;
+  result.in_flight = in_flight > 0 ? in_flight : measures_time ? kInFlightOnGpu : 1;
   if (seconds > 0) {
     result.budget.wall_time = std::chrono::seconds(seconds);
   }
@@ -27,6 +29,13 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
   app.add_option("--candidates", flags.options.budget.candidates, "candidates to evaluate")
       ->type_name("N")
       ->check(WholeNumbers(0, 1'000'000))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--in-flight", flags.in_flight,
+                 "candidates that are under way together: one is measured, the others are being "
+                 "built; 0 is 6 on a GPU and 1 on the emulator")
+      ->type_name("N")
+      ->check(WholeNumbers(0, kMostInFlight))
       ->capture_default_str()
       ->group(group);
   app.add_option("--time", flags.seconds, "seconds after which the search ends; 0 is no limit")

@@ -17,12 +17,13 @@
 
 namespace optiml {
 
-// Flags of a session; `Get` turns them into options.
+// Flags of a session; `Get` turns them into options, for a device that measures or predicts.
 struct SessionFlags {
   SessionOptions options;
   int64_t seconds = 0;  // 0: no limit
+  int in_flight = 0;    // 0: as the device likes it
 
-  SessionOptions Get() const;
+  SessionOptions Get(bool measures_time) const;
 };
 void AddSessionFlags(CLI::App& app, SessionFlags& flags);
 

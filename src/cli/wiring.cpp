@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/memory_limits.h"
 #include "cli/toolbox.h"
 #include "device/checked_device.h"
 #include "device/cuda/cuda_device.h"
@@ -121,6 +122,7 @@ class RealToolbox : public Toolbox {
     options.worker.stop = choice.stop;
     OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
     OPTIML_ASSIGN(std::unique_ptr<CudaDevice> gpu, CudaDevice::Make(std::move(options)));
+    KeepFreedMemory();  // contents and results of each candidate
     DeviceChoice checks = choice;
     checks.description = DescriptionFor(gpu->Info().name, choice.description);
     OPTIML_ASSIGN(std::unique_ptr<Device> emulator, MakeEmulatorDevice(EmulatorOptionsOf(checks)));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 namespace optiml {
@@ -23,7 +22,7 @@ CheckedDevice::CheckedDevice(std::unique_ptr<Device> gpu, std::unique_ptr<Device
 }
 
 Result<RunOutcome> CheckedDevice::Run(const RunRequest& request) {
-  if (request.checks != CheckLevel::kFull && !IsFollowed(request)) {
+  if (request.checks != CheckLevel::kFull && !request.repeatable && !IsFollowed(request)) {
     return gpu_->Run(request);
   }
   OPTIML_ASSIGN(RunOutcome checked, emulator_->Run(request));
@@ -37,20 +36,11 @@ Result<RunOutcome> CheckedDevice::Run(const RunRequest& request) {
 }
 
 Result<TimeOutcome> CheckedDevice::Time(const RunRequest& request) {
-  RunRequest counted = request;
-  counted.more_passes.clear();
-  counted.incumbent = nullptr;
-  auto counts = std::async(std::launch::async, [&] { return emulator_->Time(counted); });
-  Result<TimeOutcome> timed = gpu_->Time(request);
-  Result<TimeOutcome> predicted = counts.get();
-  if (!predicted && predicted.error().code() == ErrorCode::kInterrupted) {
-    return std::move(predicted).error();
-  }
-  // What cannot be counted has no counters; it was timed all the same.
-  if (timed && predicted && predicted->status == RunStatus::kCompleted) {
-    timed->profile = std::move(predicted->profile);
-  }
-  return timed;
+  return gpu_->Time(request);
+}
+
+Result<Profile> CheckedDevice::Counters(const RunRequest& request) {
+  return emulator_->Counters(request);
 }
 
 }  // namespace optiml

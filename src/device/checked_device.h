@@ -4,8 +4,7 @@
 // CheckedDevice: a GPU and the emulator as one device. What needs checks, or values in double
 // arithmetic, runs on the emulator; what needs speed and true times runs on the GPU. An instruction
 // that the emulator does not know means that the run went unchecked, not that the candidate is
-// wrong: the GPU runs it, and a note says so. Times are the GPU's, with the emulator's counters
-// beside them.
+// wrong: the GPU runs it, and a note says so. Times are the GPU's, counters the emulator's.
 //
 // Borrowed parts must outlive it. Threads: one call at a time.
 
@@ -23,6 +22,7 @@ class CheckedDevice : public Device {
   const DeviceInfo& Info() const override { return info_; }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
+  Result<Profile> Counters(const RunRequest& request) override;
 
  private:
   std::unique_ptr<Device> gpu_;

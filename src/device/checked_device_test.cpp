@@ -25,8 +25,7 @@ class CheckedDeviceTest : public testing::Test {
       return outcome;
     };
     emulator->info.name = "emulator";
-    emulator->on_time = [](const RunRequest& request) -> Result<TimeOutcome> {
-      EXPECT_TRUE(request.more_passes.empty());
+    emulator->on_time = [](const RunRequest&) -> Result<TimeOutcome> {
       TimeOutcome outcome;
       outcome.timing.median_s = 9e-6;
       outcome.profile.metrics["count"] = {5, "inst"};
@@ -64,6 +63,13 @@ TEST_F(CheckedDeviceTest, ChecksRunOnTheEmulatorTheRestOnTheGpu) {
   EXPECT_EQ(gpu_->calls.size(), 1U);
 }
 
+TEST_F(CheckedDeviceTest, WhatMustRepeatRunsOnTheEmulator) {
+  request_.repeatable = true;
+  ASSERT_TRUE(device_->Run(request_));
+  EXPECT_EQ(emulator_->calls.size(), 1U);
+  EXPECT_TRUE(gpu_->calls.empty());
+}
+
 TEST_F(CheckedDeviceTest, ValuesInDoubleAreTheEmulators) {
   request_.buffers.resize(1);
   request_.buffers[0].shadow = DType::kF32;
@@ -84,25 +90,15 @@ TEST_F(CheckedDeviceTest, WhatTheEmulatorDoesNotKnowRunsUncheckedWithANote) {
   EXPECT_THAT(outcome->notes[0], HasSubstr("not checked by emulator: unknown instruction"));
 }
 
-TEST_F(CheckedDeviceTest, TimesAreMeasuredWithTheEmulatorsCounters) {
-  request_.more_passes.resize(1);
+TEST_F(CheckedDeviceTest, TimesAreTheGpusCountersTheEmulators) {
   const Result<TimeOutcome> outcome = device_->Time(request_);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->timing.kind, TimingKind::kMeasured);
   EXPECT_EQ(outcome->timing.median_s, 3e-6);
-  EXPECT_EQ(outcome->profile.Get("count"), 5);
-}
-
-TEST_F(CheckedDeviceTest, WhatCannotBeCountedIsTimedAllTheSame) {
-  emulator_->on_time = [](const RunRequest&) -> Result<TimeOutcome> {
-    TimeOutcome unknown;
-    unknown.status = RunStatus::kUnsupported;
-    return unknown;
-  };
-  const Result<TimeOutcome> outcome = device_->Time(request_);
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->timing.median_s, 3e-6);
   EXPECT_TRUE(outcome->profile.metrics.empty());
+  const Result<Profile> profile = device_->Counters(request_);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->Get("count"), 5);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -93,6 +94,9 @@ struct RunRequest {
   // in turn with the candidate; see TimeOutcome::gain.
   const RunRequest* incumbent = nullptr;
   CheckLevel checks = CheckLevel::kBounds;
+  // Run(): the same bits on every run, also where a GPU adds floats in the order in which its blocks
+  // come.
+  bool repeatable = false;
   uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
   // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on
   // the emulator, so that a verdict is the same on a busy machine.
@@ -151,6 +155,12 @@ class Device {
   // Time of the plan; measured or predicted as Info() says. Contents matter (data-dependent
   // kernels).
   virtual Result<TimeOutcome> Time(const RunRequest& request) = 0;
+  // Counters of the plan, where Capabilities::counts says so and Time() did not bring them; empty
+  // when they cannot be had for this one.
+  virtual Result<Profile> Counters(const RunRequest& request) {
+    OPTIML_ASSIGN(TimeOutcome timed, Time(request));
+    return std::move(timed.profile);
+  }
 };
 
 }  // namespace optiml

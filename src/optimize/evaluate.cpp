@@ -36,9 +36,9 @@ ContentHash HashPlans(const PreparedCandidate& candidate) {
 
 }  // namespace
 
-Result<CandidateOutcome> CandidateEvaluator::Evaluate(const rewrite::Catalogue& catalogue,
-                                                      std::span<const Edit> chain,
-                                                      VariantId variant) {
+CandidateEvaluator::Begun CandidateEvaluator::Begin(const rewrite::Catalogue& catalogue,
+                                                    std::span<const Edit> chain, VariantId variant,
+                                                    bool ahead) {
   CandidateOutcome outcome;
   outcome.evaluation.variant = variant;
   std::optional<rewrite::ApplyOutcome> applied;
@@ -48,34 +48,70 @@ Result<CandidateOutcome> CandidateEvaluator::Evaluate(const rewrite::Catalogue& 
   }
   if (const auto* refusal = std::get_if<rewrite::ApplyRefusal>(&*applied)) {
     outcome.evaluation.outcome = Rejection{Stage::kApply, refusal->reason};
-    return outcome;
+    Begun begun;
+    begun.outcome_ = std::move(outcome);
+    return begun;
   }
-  return Finish(std::get<KernelSource>(*applied), std::move(outcome));
+  return BeginSource(std::get<KernelSource>(*applied), std::move(outcome), ahead);
+}
+
+CandidateEvaluator::Begun CandidateEvaluator::BeginSource(const KernelSource& source,
+                                                          CandidateOutcome outcome, bool ahead) {
+  Begun begun;
+  outcome.source = source.text();
+  outcome.evaluation.source_hash = source.hash();
+  begun.outcome_ = std::move(outcome);
+  begun.source_ = source;
+  if (!by_source_.contains(source.hash())) {
+    begun.preparation_ =
+        std::async(ahead ? std::launch::async : std::launch::deferred, [this, source] {
+          Evaluation evaluation;
+          auto prepared = parts_.verifier->Prepare(source, evaluation);
+          return Begun::Preparation{std::move(evaluation), std::move(prepared)};
+        });
+  }
+  return begun;
+}
+
+Result<CandidateOutcome> CandidateEvaluator::Evaluate(const rewrite::Catalogue& catalogue,
+                                                      std::span<const Edit> chain,
+                                                      VariantId variant) {
+  return Finish(Begin(catalogue, chain, variant, false));
 }
 
 Result<CandidateOutcome> CandidateEvaluator::EvaluateSource(const KernelSource& source,
                                                             VariantId variant) {
   CandidateOutcome outcome;
   outcome.evaluation.variant = variant;
-  return Finish(source, std::move(outcome));
+  return Finish(BeginSource(source, std::move(outcome), false));
 }
 
-Result<CandidateOutcome> CandidateEvaluator::Finish(const KernelSource& source,
-                                                    CandidateOutcome outcome) {
+Result<CandidateOutcome> CandidateEvaluator::Finish(Begun begun) {
+  CandidateOutcome outcome = std::move(begun.outcome_);
   Evaluation& evaluation = outcome.evaluation;
-  outcome.source = source.text();
-  evaluation.source_hash = source.hash();
-  if (const auto found = by_source_.find(source.hash()); found != by_source_.end()) {
+  if (!begun.source_) {
+    return outcome;
+  }
+  // It may have become known since it was begun.
+  if (const auto found = by_source_.find(begun.source_->hash()); found != by_source_.end()) {
     Answer(known_[found->second], outcome);
     return outcome;
   }
   OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
-  OPTIML_ASSIGN(auto prepared, parts_.verifier->Prepare(source, evaluation));
-  if (auto* rejection = std::get_if<Rejection>(&prepared)) {
+  Begun::Preparation preparation = begun.preparation_.get();
+  if (!preparation.prepared) {
+    return std::move(preparation.prepared).error();
+  }
+  evaluation.resources = std::move(preparation.evaluation.resources);
+  evaluation.stage_times.insert(evaluation.stage_times.end(),
+                                preparation.evaluation.stage_times.begin(),
+                                preparation.evaluation.stage_times.end());
+  if (auto* rejection = std::get_if<Rejection>(&*preparation.prepared)) {
+    evaluation.ptx_hash = preparation.evaluation.ptx_hash;
     evaluation.outcome = std::move(*rejection);
     return outcome;
   }
-  const auto& candidate = std::get<PreparedCandidate>(prepared);
+  const auto& candidate = std::get<PreparedCandidate>(*preparation.prepared);
   evaluation.ptx_hash = candidate.artifact.ptx_hash;
   evaluation.plan_hash = HashPlans(candidate);
   const auto twin = by_binary_.find({*evaluation.ptx_hash, *evaluation.plan_hash});

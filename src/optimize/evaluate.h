@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/clock.h"
@@ -52,8 +54,31 @@ class CandidateEvaluator {
       : parts_(std::move(parts)),
         timer_(*parts_.task, *parts_.device, *parts_.verifier, parts_.timing_seed) {}
 
-  // The source that the chain makes. `node` becomes the variant's id unless an earlier one answers.
-  // Fails with kInterrupted when asked to stop; nothing is remembered then.
+  // A candidate on its way: applied; parsed, planned and built at once or, with `ahead`, on a
+  // thread of its own while others are measured.
+  class Begun {
+   public:
+    Begun(Begun&&) = default;
+    Begun& operator=(Begun&&) = default;
+
+   private:
+    friend class CandidateEvaluator;
+    struct Preparation {
+      Evaluation evaluation;  // what preparing adds
+      Result<std::variant<PreparedCandidate, Rejection>> prepared;
+    };
+    Begun() = default;
+    CandidateOutcome outcome_;
+    std::optional<KernelSource> source_;  // absent: the edit refused to be applied
+    std::future<Preparation> preparation_;
+  };
+  Begun Begin(const rewrite::Catalogue& catalogue, std::span<const Edit> chain, VariantId variant,
+              bool ahead);
+  // The rest. Fails with kInterrupted when asked to stop; nothing is remembered then.
+  Result<CandidateOutcome> Finish(Begun begun);
+
+  // The source that the chain makes, from begin to end. `variant` is its id unless an earlier one
+  // answers.
   Result<CandidateOutcome> Evaluate(const rewrite::Catalogue& catalogue,
                                     std::span<const Edit> chain, VariantId variant);
   Result<CandidateOutcome> EvaluateSource(const KernelSource& source, VariantId variant);
@@ -74,7 +99,8 @@ class CandidateEvaluator {
     std::optional<int64_t> node;
   };
 
-  Result<CandidateOutcome> Finish(const KernelSource& source, CandidateOutcome outcome);
+  // Starts preparing, unless the source is known.
+  Begun BeginSource(const KernelSource& source, CandidateOutcome outcome, bool ahead);
   // The earlier one's findings under the new one's id and stage times.
   void Answer(const Known& known, CandidateOutcome& outcome) const;
 

@@ -73,6 +73,7 @@ Result<std::optional<std::string>> Compare(const KernelTask& task, const Prepare
     for (const uint64_t seed : kSeeds) {
       OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task, task.checked[row].sizes, seed));
       RunRequest request;
+      request.repeatable = true;
       request.artifact = &root.artifact;
       request.plan = &root.checked_plans[row];
       request.buffers = ContentsFor(task, *request.plan, inputs);

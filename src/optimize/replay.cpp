@@ -27,6 +27,9 @@ Result<void> CheckShape(const RunRecord& record) {
       return Differs(id, fmt::format("the record calls it {} with parent {}, twin of {}", node.id,
                                      node.parent, node.duplicate_of));
     }
+    if (node.asked > id + kMostInFlight) {
+      return Differs(id, fmt::format("{} questions had been asked when it was told", node.asked));
+    }
     if (node.evaluation.accepted() && node.evaluation.timings.empty()) {
       return Differs(id, "it is accepted but has no time");
     }
@@ -63,6 +66,22 @@ Result<void> AnswerExpansion(const RunRecord& record, NodeId node, ReplayedSearc
   }
   replayed.searcher->SetEdits(node, priors);
   replayed.edits.emplace(node.value, record.expansions[next].edits);
+  return {};
+}
+
+// The next question, as it was asked then.
+Result<void> AskAgain(const RunRecord& record, int64_t node, ReplayedSearch& replayed) {
+  Question question = replayed.searcher->Ask();
+  while (const auto* needs = std::get_if<NeedEdits>(&question)) {
+    OPTIML_TRY(AnswerExpansion(record, needs->node, replayed));
+    question = replayed.searcher->Ask();
+  }
+  const auto* asked = std::get_if<Evaluate>(&question);
+  if (asked == nullptr) {
+    return Differs(node, "the searcher has nothing left to ask");
+  }
+  replayed.open.push_back(*asked);
+  ++replayed.asked;
   return {};
 }
 
@@ -128,34 +147,36 @@ Result<ReplayedSearch> ReplayNodes(const RunRecord& record, const SessionOptions
   replayed.searcher->TellRoot(OutcomeOf(record.nodes[0]));
   for (size_t i = 1; i < record.nodes.size(); ++i) {
     const NodeRecord& node = record.nodes[i];
-    Question question = replayed.searcher->Ask();
-    while (const auto* needs = std::get_if<NeedEdits>(&question)) {
-      OPTIML_TRY(AnswerExpansion(record, needs->node, replayed));
-      question = replayed.searcher->Ask();
+    while (replayed.asked < std::max(node.asked, node.id)) {
+      OPTIML_TRY(AskAgain(record, node.id, replayed));
     }
-    const auto* asked = std::get_if<Evaluate>(&question);
-    if (asked == nullptr) {
-      return Differs(node.id, "the searcher has nothing left to ask");
-    }
-    const Edit& edit = replayed.edits.at(asked->parent.value)[static_cast<size_t>(asked->edit)];
-    if (asked->parent.value != node.parent || edit.Label() != node.edit.Label()) {
-      return Differs(
-          node.id, fmt::format("the searcher asks for {} after node {}, the record has "
-                               "{} after node {}",
-                               edit.Label(), asked->parent.value, node.edit.Label(), node.parent));
+    const Evaluate asked = replayed.open.front();
+    replayed.open.pop_front();
+    const Edit& edit = replayed.edits.at(asked.parent.value)[static_cast<size_t>(asked.edit)];
+    if (asked.parent.value != node.parent || edit.Label() != node.edit.Label()) {
+      return Differs(node.id,
+                     fmt::format("the searcher asks for {} after node {}, the record has "
+                                 "{} after node {}",
+                                 edit.Label(), asked.parent.value, node.edit.Label(), node.parent));
     }
     OPTIML_TRY(CheckReward(scorer, record, node));
-    replayed.searcher->Tell(asked->child, OutcomeOf(node));
+    replayed.searcher->Tell(asked.child, OutcomeOf(node));
   }
   // What was expanded after the last node was told, before a next one was.
   while (replayed.edits.size() < record.expansions.size()) {
     const Question question = replayed.searcher->Ask();
-    const auto* needs = std::get_if<NeedEdits>(&question);
-    if (needs == nullptr) {
+    if (const auto* needs = std::get_if<NeedEdits>(&question)) {
+      OPTIML_TRY(AnswerExpansion(record, needs->node, replayed));
+      continue;
+    }
+    const auto* asked = std::get_if<Evaluate>(&question);
+    // The last question that can be open is asked after all expansions.
+    if (asked == nullptr || static_cast<int>(replayed.open.size()) + 1 >= options.in_flight) {
       return Differs(record.expansions[replayed.edits.size()].node,
                      "the record expands it, the searcher does not");
     }
-    OPTIML_TRY(AnswerExpansion(record, needs->node, replayed));
+    replayed.open.push_back(*asked);
+    ++replayed.asked;
   }
   return replayed;
 }

@@ -6,6 +6,7 @@
 // ReplaySearch (session.h) checks a record with it.
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -21,6 +22,8 @@ namespace optiml {
 struct ReplayedSearch {
   std::unique_ptr<Searcher> searcher;
   std::map<int64_t, std::vector<Edit>> edits;  // by node: what it was given to choose from
+  std::deque<Evaluate> open;                   // asked but not told when the record ended
+  int64_t asked = 0;                           // questions, those included
 };
 
 // REQUIRES: the record has its root. Fails with kParse at the first step that differs, naming it.

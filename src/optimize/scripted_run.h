@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -107,7 +108,10 @@ class ScriptedVerifier : public Verifier {
 
   Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
                                                              Evaluation& evaluation) override {
-    prepared.push_back(source.text());
+    {
+      const std::lock_guard lock(mutex_);  // candidates are prepared ahead
+      prepared.push_back(source.text());
+    }
     PreparedCandidate candidate;
     candidate.source = source;
     const auto twin = script_.same_ptx.find(source.text());
@@ -154,7 +158,7 @@ class ScriptedVerifier : public Verifier {
     OPTIML_ASSIGN(timed_inputs_, MakeInputs(task_, task_.timed[row].sizes, 1));
     return std::vector<const TaskInputs*>{&timed_inputs_, &timed_inputs_};
   }
-  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, const TimeOutcome&,
+  Result<std::optional<Rejection>> CheckTimed(size_t, const LaunchPlan&, TimeOutcome&,
                                               Evaluation&) override {
     ++timed_checks;
     return timed_rejection;
@@ -172,6 +176,7 @@ class ScriptedVerifier : public Verifier {
   const KernelTask& task_;
   Device& device_;
   TaskInputs timed_inputs_;
+  std::mutex mutex_;
 };
 
 // Keeps a record in memory as the real store would; fails from the write numbered `fail_at` on.

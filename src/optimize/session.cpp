@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "base/check.h"
@@ -77,10 +78,30 @@ class Session {
   }
 
  private:
-  // The loop. Everything that was told is in the store before the next question is asked.
+  // The loop: ask until enough is under way, tell the oldest. Everything that was told is in the
+  // store before the next question is asked.
   Result<std::string> Search() {
     live_begin_ = watch_.Elapsed();
+    for (const Evaluate& question : search_.open) {
+      pending_.push_back(Start(question));
+    }
+    std::string ended;
     while (true) {
+      OPTIML_ASSIGN(ended, AskMore());
+      if (pending_.empty()) {
+        return ended;
+      }
+      OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
+      OPTIML_ASSIGN(const NodeRecord node, FinishOldest());
+      OPTIML_TRY(parts_.store->AppendNode(node));
+      search_.searcher->Tell(NodeId(node.id), OutcomeOf(node));
+      Add(node);
+    }
+  }
+
+  // Until enough candidates are under way; why no more were asked for.
+  Result<std::string> AskMore() {
+    while (static_cast<int>(pending_.size()) < options_.in_flight) {
       if (const std::optional<std::string> reason = BudgetEnded()) {
         return *reason;
       }
@@ -93,15 +114,15 @@ class Session {
         OPTIML_TRY(Expand(needs->node));
         continue;
       }
-      OPTIML_ASSIGN(const NodeRecord node, Try(std::get<Evaluate>(question)));
-      OPTIML_TRY(parts_.store->AppendNode(node));
-      search_.searcher->Tell(NodeId(node.id), OutcomeOf(node));
-      Add(node);
+      ++search_.asked;
+      pending_.push_back(Start(std::get<Evaluate>(question)));
     }
+    return std::string();
   }
 
   std::optional<std::string> BudgetEnded() const {
-    if (CandidatesUsedUp()) {
+    if (candidates_done() + static_cast<int>(pending_.size()) >= options_.budget.candidates ||
+        CandidatesUsedUp()) {
       return "candidates";
     }
     if (options_.budget.wall_time && watch_.Elapsed() >= *options_.budget.wall_time) {
@@ -127,25 +148,42 @@ class Session {
   }
 
   // One candidate: apply, prepare, verify, time, profile, score.
-  Result<NodeRecord> Try(const Evaluate& question) {
-    const Stopwatch watch(*parts_.clock);
+  struct Pending {
+    NodeRecord node;
+    Nanoseconds asked_at{0};
+    CandidateEvaluator::Begun begun;
+  };
+
+  Pending Start(const Evaluate& question) {
     NodeRecord node;
     node.id = question.child.value;
     node.parent = question.parent.value;
     node.edit = search_.edits.at(node.parent)[static_cast<size_t>(question.edit)];
     std::vector<Edit> chain = ChainTo(record_.nodes, node.parent);
     chain.push_back(node.edit);
-    OPTIML_ASSIGN(CandidateOutcome outcome,
-                  evaluator_.Evaluate(*catalogue_, chain, VariantId(node.id)));
+    const Nanoseconds now = watch_.Elapsed();
+    CandidateEvaluator::Begun begun =
+        evaluator_.Begin(*catalogue_, chain, VariantId(node.id), options_.in_flight > 1);
+    return {std::move(node), now, std::move(begun)};
+  }
+
+  Result<NodeRecord> FinishOldest() {
+    Pending pending = std::move(pending_.front());
+    pending_.pop_front();
+    NodeRecord& node = pending.node;
+    OPTIML_ASSIGN(CandidateOutcome outcome, evaluator_.Finish(std::move(pending.begun)));
     node.source = std::move(outcome.source);
     node.evaluation = std::move(outcome.evaluation);
     node.variant = node.evaluation.variant;
     node.duplicate_of = outcome.duplicate_of.value_or(-1);
     node.reward = scorer_->Score(node.evaluation, node.edit,
                                  record_.nodes[static_cast<size_t>(node.parent)].evaluation);
+    node.asked = search_.asked;
     node.told_at = parts_.clock->WallTime();
-    node.wall_time = watch.Elapsed();
-    return node;
+    const Nanoseconds now = watch_.Elapsed();
+    node.wall_time = now - std::max(pending.asked_at, last_told_);
+    last_told_ = now;
+    return std::move(node);
   }
 
   Result<void> CheckTask() {
@@ -392,6 +430,8 @@ class Session {
   CandidateEvaluator evaluator_;
   std::unique_ptr<rewrite::Catalogue> catalogue_;
   ReplayedSearch search_;
+  std::deque<Pending> pending_;  // asked and not told, the oldest first
+  Nanoseconds last_told_{0};
   std::optional<Scorer> scorer_;
   int accepted_ = 0;
   int replayed_candidates_ = 0;

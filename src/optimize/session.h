@@ -38,9 +38,15 @@ struct Budget {
   std::optional<std::chrono::seconds> wall_time;  // of this process's part of the run
 };
 
+// Of SessionOptions::in_flight.
+inline constexpr int kMostInFlight = 64;
+
 struct SessionOptions {
   SearchOptions search;
   Budget budget;
+  // Candidates that were asked for and not told: all but the one that is measured are being built.
+  // More of them keep a GPU busy, and cost the search what it could have learned meanwhile.
+  int in_flight = 1;
   VerifierOptions verifier;
   bool proxies = true;
   bool judge = true;

@@ -71,6 +71,7 @@ std::map<std::string, std::string> FormatSessionOptions(const SessionOptions& op
       {"prior-noise", fmt::format("{}", options.search.prior_noise)},
       {"max-depth", std::to_string(options.search.max_depth)},
       {"candidates", std::to_string(options.budget.candidates)},
+      {"in-flight", std::to_string(options.in_flight)},
       {"check-seeds", std::to_string(options.verifier.seeds)},
       {"first-check-seed", std::to_string(options.verifier.first_seed)},
       {"step-limit", std::to_string(options.verifier.step_limit_per_case)},
@@ -97,6 +98,12 @@ Result<SessionOptions> ParseSessionOptions(const std::map<std::string, std::stri
   OPTIML_TRY(reader.Number("prior-noise", options.search.prior_noise, 0.0));
   OPTIML_TRY(reader.Number("max-depth", options.search.max_depth, 1));
   OPTIML_TRY(reader.Number("candidates", options.budget.candidates, 0));
+  OPTIML_TRY(reader.Number("in-flight", options.in_flight, 1));
+  if (options.in_flight > kMostInFlight) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("option in-flight: {} (at most {} are allowed)", options.in_flight,
+                             kMostInFlight));
+  }
   OPTIML_TRY(reader.Number("check-seeds", options.verifier.seeds, 1));
   OPTIML_TRY(reader.Number("first-check-seed", options.verifier.first_seed, uint64_t{0}));
   OPTIML_TRY(reader.Number("step-limit", options.verifier.step_limit_per_case, uint64_t{1}));

@@ -331,14 +331,19 @@ TEST(Session, AnInterruptedRunGoesOnToTheSameEnd) {
 }
 
 // A kill is a store that ends after any one write, seen from the next process.
-TEST(Session, AKillAfterAnyWriteResumesToTheSameEnd) {
+// With one candidate at a time, and with several under way.
+class KilledSession : public ::testing::TestWithParam<int> {};
+
+TEST_P(KilledSession, AKillAfterAnyWriteResumesToTheSameEnd) {
   ScriptedRun whole(AIsGood());
+  whole.options.in_flight = GetParam();
   MemoryStore whole_store(whole.Header());
   const Result<RunRecord> expected = whole.Go(whole_store);
   ASSERT_TRUE(expected);
   ASSERT_GT(whole_store.writes, 20);
   for (int k = 0; k < whole_store.writes; ++k) {
     ScriptedRun run(AIsGood());
+    run.options.in_flight = GetParam();
     MemoryStore store(run.Header());
     store.fail_at = k;
     const Result<RunRecord> killed = run.Go(store);
@@ -351,7 +356,39 @@ TEST(Session, AKillAfterAnyWriteResumesToTheSameEnd) {
     EXPECT_EQ(resumed->expansions.size(), expected->expansions.size());
     EXPECT_EQ(resumed->result->best_source, "a");
     EXPECT_EQ(resumed->state, RunState::kFinished);
+    EXPECT_TRUE(ReplaySearch(*resumed)) << k;
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(InFlight, KilledSession, ::testing::Values(1, 2, 5));
+
+TEST(Session, CandidatesAreBuiltWhileOthersAreMeasured) {
+  ScriptedRun run(AIsGood());
+  run.options.in_flight = 3;
+  const Result<RunRecord> record = run.Go();
+  ASSERT_TRUE(record) << record.error().message();
+  EXPECT_EQ(record->result->best_source, "a");
+  const size_t told = record->nodes.size();
+  for (size_t i = 1; i < told; ++i) {
+    EXPECT_EQ(record->nodes[i].id, static_cast<int64_t>(i));  // told in the order asked
+    EXPECT_LE(record->nodes[i].asked, static_cast<int64_t>(i) + 2);
+  }
+  EXPECT_EQ(record->nodes[1].asked, 3);
+  EXPECT_EQ(record->nodes[told - 1].asked, static_cast<int64_t>(told) - 1);  // none is left over
+}
+
+TEST(Session, ABudgetThatGrowsGoesOnFromWhatWasUnderWayThen) {
+  ScriptedRun run(AIsGood());
+  run.options.in_flight = 4;
+  run.options.budget.candidates = 6;
+  MemoryStore store(run.Header());
+  ASSERT_TRUE(run.Go(store));
+  run.options.budget.candidates = 12;
+  store.record.options = FormatSessionOptions(run.options);
+  const Result<RunRecord> longer = run.Go(store);
+  ASSERT_TRUE(longer) << longer.error().message();
+  EXPECT_GT(longer->nodes.size(), 7U);
+  EXPECT_TRUE(ReplaySearch(*longer));
 }
 
 TEST(Session, AResumeDoesNotDoWorkAgain) {

@@ -159,7 +159,7 @@ Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& ev
 
 Result<std::optional<Rejection>> ShapeTimer::CheckOne(size_t row,
                                                       const PreparedCandidate& candidate,
-                                                      const TimeOutcome& timed,
+                                                      TimeOutcome& timed,
                                                       Evaluation& evaluation) {
   using Outcome = std::optional<Rejection>;
   const std::string shape = task_.timed[row].Text();

@@ -62,7 +62,7 @@ class ShapeTimer {
   Result<RunRequest> MakeRequest(const LaunchPlan& plan,
                                  const std::vector<const TaskInputs*>& inputs) const;
   Result<std::optional<Rejection>> CheckOne(size_t row, const PreparedCandidate& candidate,
-                                            const TimeOutcome& timed, Evaluation& evaluation);
+                                            TimeOutcome& timed, Evaluation& evaluation);
   Result<std::optional<Gain>> GainOnce(size_t row, const PreparedCandidate& candidate,
                                        const PreparedCandidate& incumbent, uint64_t seed,
                                        std::string& why_not);

@@ -73,8 +73,12 @@ struct NodeRecord {
   // The earlier node with the same source or PTX that answered for this one; -1: it was evaluated
   // itself.
   int64_t duplicate_of = -1;
-  std::string told_at;                    // UTC; not used by replay
-  std::chrono::nanoseconds wall_time{0};  // from ask to tell
+  // Questions that the searcher had asked when this one was told, this one included: more than its
+  // id when later ones were under way.
+  int64_t asked = 0;
+  std::string told_at;  // UTC; not used by replay
+  // From its ask to its tell; from the tell before it where it was under way by then.
+  std::chrono::nanoseconds wall_time{0};
 };
 
 // The edits that a node was given to choose from when the search first expanded it, in the order in

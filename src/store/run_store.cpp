@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <utility>
@@ -33,7 +34,8 @@ constexpr int64_t kApplicationId = 0x4f70744d;  // "OptM", in the file's header
 
 // kMigrations[v] brings a store of schema v to schema v + 1. Never changed once released; what they
 // make is described in docs/store_schema.md.
-constexpr std::array<const char*, 1> kMigrations = {R"(
+constexpr std::array<const char*, 2> kMigrations = {
+    R"(
 CREATE TABLE blobs(hash TEXT PRIMARY KEY, bytes TEXT NOT NULL, checksum TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run(id TEXT PRIMARY KEY, task TEXT NOT NULL, environment TEXT NOT NULL,
   options TEXT NOT NULL, source TEXT NOT NULL, task_toml TEXT NOT NULL, checksum TEXT NOT NULL);
@@ -55,7 +57,11 @@ CREATE TABLE result(only INTEGER PRIMARY KEY CHECK (only = 1), result TEXT NOT N
 CREATE TABLE chain(position INTEGER PRIMARY KEY, mark TEXT NOT NULL, edit TEXT NOT NULL,
   time_s REAL, time_without_s REAL, note TEXT NOT NULL, source TEXT NOT NULL, profile TEXT,
   checksum TEXT NOT NULL);
+)",
+    R"(
+CREATE TABLE questions(node INTEGER PRIMARY KEY, asked INTEGER NOT NULL, checksum TEXT NOT NULL);
 )"};
+constexpr int64_t kSchemaWithQuestions = 2;
 constexpr int64_t kSchema = kMigrations.size();
 
 // Holds the run for one process: an advisory lock on a file of its own beside the store, which the
@@ -159,8 +165,11 @@ Result<void> WriteHeader(Database& database, const RunRecord& header) {
 
 class SqliteRunStore : public RunStore {
  public:
-  SqliteRunStore(fs::path file, Database database, std::optional<RunLock> lock)
-      : file_(std::move(file)), lock_(std::move(lock)), database_(std::move(database)) {}
+  SqliteRunStore(fs::path file, Database database, std::optional<RunLock> lock, int64_t schema)
+      : file_(std::move(file)),
+        lock_(std::move(lock)),
+        database_(std::move(database)),
+        schema_(schema) {}
 
   ~SqliteRunStore() override {
     if (lock_) {
@@ -235,6 +244,9 @@ class SqliteRunStore : public RunStore {
                                              {"source", std::move(source)},
                                              {"evaluation", FormatEvaluation(node.evaluation)},
                                              {"reward", FormatReward(node.reward)}}));
+    if (node.asked > node.id) {
+      OPTIML_TRY(database_.InsertRow("questions", {{"node", node.id}, {"asked", node.asked}}));
+    }
     return transaction.Commit();
   }
 
@@ -318,6 +330,7 @@ class SqliteRunStore : public RunStore {
     }
     OPTIML_TRY(LoadExpansions(record));
     OPTIML_TRY(LoadNodes(record));
+    OPTIML_TRY(LoadQuestions(record));
     OPTIML_TRY(LoadResult(record));
     blobs_.clear();
     return record;
@@ -406,6 +419,25 @@ class SqliteRunStore : public RunStore {
     return {};
   }
 
+  Result<void> LoadQuestions(RunRecord& record) {
+    for (NodeRecord& node : record.nodes) {
+      node.asked = node.id;
+    }
+    if (schema_ < kSchemaWithQuestions) {
+      return {};
+    }
+    OPTIML_ASSIGN(const std::vector<Row> rows,
+                  database_.SelectRows("questions", {"node", "asked"}));
+    for (const Row& row : rows) {
+      const int64_t node = Integer(row[0]);
+      if (node < 0 || static_cast<size_t>(node) >= record.nodes.size()) {
+        return database_.Damaged(fmt::format("there are questions of node {}, which is not", node));
+      }
+      record.nodes[static_cast<size_t>(node)].asked = Integer(row[1]);
+    }
+    return {};
+  }
+
   Result<void> LoadResult(RunRecord& record) {
     OPTIML_ASSIGN(std::vector<Row> results,
                   database_.SelectRows("result", {"only", "result", "best_source"}));
@@ -437,8 +469,31 @@ class SqliteRunStore : public RunStore {
   fs::path file_;
   std::optional<RunLock> lock_;  // given up after the connection is closed
   Database database_;
+  int64_t schema_;                            // of the file
   std::map<std::string, std::string> blobs_;  // by hash, while Load runs
 };
+
+// Whether the file has all the pages that its header says (SQLite file format, section 1.3: the page
+// size at byte 16, 1 standing for 65536, the number of pages at byte 28). SQLite takes an empty table
+// whose page is cut off for whole.
+bool HasAllPages(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::array<unsigned char, 32> header{};
+  in.read(reinterpret_cast<char*>(header.data()), header.size());
+  if (!in) {
+    return false;
+  }
+  const auto number = [&](size_t at, size_t bytes) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; ++i) {
+      value = value << 8 | header[at + i];
+    }
+    return value;
+  };
+  const uint64_t page = number(16, 2) == 1 ? 65536 : number(16, 2);
+  std::error_code ignored;
+  return fs::file_size(file, ignored) >= page * number(28, 4);
+}
 
 // Whether the file is ours, whole, and of a schema that we know. Returns its schema.
 Result<int64_t> CheckFile(Database& database, const fs::path& file) {
@@ -454,6 +509,9 @@ Result<int64_t> CheckFile(Database& database, const fs::path& file) {
                  fmt::format("{}: store of schema {}, this program knows 1 to {}: use the version "
                              "of optiml that wrote it, or a newer one",
                              file.string(), Integer(schema), kSchema));
+  }
+  if (!HasAllPages(file)) {
+    return database.Damaged("it is shorter than its header says");
   }
   OPTIML_ASSIGN(const Value check, database.Scalar("PRAGMA quick_check(1)"));
   if (check != Value(std::string("ok"))) {
@@ -510,7 +568,7 @@ Result<std::unique_ptr<RunStore>> RunStore::Create(const std::filesystem::path& 
   OPTIML_ASSIGN(Database database, Database::Open(file, Mode::kWrite));
   OPTIML_TRY(PrepareForWriting(database));
   return std::unique_ptr<RunStore>(
-      std::make_unique<SqliteRunStore>(file, std::move(database), std::move(lock)));
+      std::make_unique<SqliteRunStore>(file, std::move(database), std::move(lock), kSchema));
 }
 
 Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& file,
@@ -531,8 +589,8 @@ Result<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& fi
     OPTIML_TRY(Migrate(database, schema));
     OPTIML_TRY(transaction.Commit());
   }
-  return std::unique_ptr<RunStore>(
-      std::make_unique<SqliteRunStore>(file, std::move(database), std::move(lock)));
+  return std::unique_ptr<RunStore>(std::make_unique<SqliteRunStore>(
+      file, std::move(database), std::move(lock), read_only ? schema : kSchema));
 }
 
 }  // namespace optiml

@@ -175,6 +175,26 @@ TEST_F(RunStoreTest, RefusesANewerSchema) {
   EXPECT_THAT(OpenError(false).message(), HasSubstr("store of schema 99"));
 }
 
+TEST_F(RunStoreTest, KeepsHowManyQuestionsHadBeenAsked) {
+  RunRecord record = SampleRecord();
+  record.nodes[1].asked = 4;  // three more were under way
+  Fill(*MustCreate(), record);
+  const Result<RunRecord> loaded = MustOpen(true)->Load();
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_EQ(loaded->nodes[0].asked, 0);
+  EXPECT_EQ(loaded->nodes[1].asked, 4);
+}
+
+TEST_F(RunStoreTest, AStoreOfTheFirstSchemaIsReadAndBroughtUp) {
+  Fill(*MustCreate(), SampleRecord());
+  Sql("DROP TABLE questions; PRAGMA user_version = 1");
+  const Result<RunRecord> loaded = MustOpen(true)->Load();
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_EQ(loaded->nodes[1].asked, 1);  // one after the other
+  ASSERT_TRUE(MustOpen(false)->Load());
+  EXPECT_EQ(MustOpen(true)->Load()->nodes.size(), loaded->nodes.size());
+}
+
 TEST_F(RunStoreTest, NoticesAMissingTable) {
   MustCreate();
   Sql("DROP TABLE chain; DROP TABLE lifts");

@@ -546,12 +546,26 @@ CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c, const Budgets
   return outcome;
 }
 
+bool CaseLibrary::AreBitsOfTheOriginal(const VerifyCase& c,
+                                       const std::vector<Tensor>& buffers) const {
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (IsOutput(*args[i]) && buffers[i].bytes != c.original[i].bytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Result<CaseLibrary::Outcome> CaseLibrary::CompareOutputs(size_t index,
                                                          const std::vector<Tensor>& buffers,
                                                          std::optional<uint8_t> poison,
                                                          const PreparedSource& original) {
   OPTIML_CHECK(resolved_[index] && !cases_[index].dropped, "only resolved cases are compared");
   const VerifyCase& c = cases_[index];
+  if (!HasReference(c) && AreBitsOfTheOriginal(c, buffers)) {
+    return Outcome();  // which are the expected values
+  }
   Outcome outcome = CompareOnce(c, c.budgets, buffers, poison);
   // A wrong element is far off; one that only cancelled is near its budget.
   if (!outcome.matches() && !outcome.first->unwritten) {

@@ -125,6 +125,7 @@ class CaseLibrary {
   double MeasureOriginal(const VerifyCase& c, Budgets& budgets) const;
   Outcome CompareOnce(const VerifyCase& c, const Budgets& budgets,
                       const std::vector<Tensor>& buffers, std::optional<uint8_t> poison) const;
+  bool AreBitsOfTheOriginal(const VerifyCase& c, const std::vector<Tensor>& buffers) const;
   // Outputs by buffer argument; empty where they are not known.
   struct CaseConditioning {
     std::vector<Tensor> magnitudes;

@@ -42,7 +42,7 @@ KernelTask WithItselfAsReference(KernelTask task) {
 
 // What the plan's argument buffers held, by buffer argument of the task; empty for inputs.
 std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
-                               const std::vector<std::vector<std::byte>>& buffers,
+                               std::vector<std::vector<std::byte>> buffers,
                                const TaskInputs& inputs) {
   std::vector<size_t> tensor_of(task.args.size());
   size_t next = 0;
@@ -59,7 +59,7 @@ std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
     Tensor& tensor = tensors[tensor_of[argument]];
     tensor.dtype = task.args[argument].dtype;
     tensor.shape = inputs.buffers[tensor_of[argument]].shape;
-    tensor.bytes = buffers[at++];
+    tensor.bytes = std::move(buffers[at++]);
   }
   return tensors;
 }
@@ -85,7 +85,7 @@ class TaskVerifier : public Verifier {
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override;
   Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
-                                              const TimeOutcome& timed,
+                                              TimeOutcome& timed,
                                               Evaluation& evaluation) override;
   Result<std::vector<BatteryVerdict>> Battery() override;
   std::vector<std::string> DroppedCases() const override { return dropped_; }
@@ -327,7 +327,7 @@ Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
 }
 
 Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const LaunchPlan& plan,
-                                                          const TimeOutcome& timed,
+                                                          TimeOutcome& timed,
                                                           Evaluation& evaluation) {
   using Outcome = std::optional<Rejection>;
   VerifyReport& report = evaluation.verify ? *evaluation.verify : evaluation.verify.emplace();
@@ -347,7 +347,7 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
       return fail(c->inputs, FindingSentence(timed.findings.front()));
     }
     ++report.cases_run;
-    const std::vector<Tensor> buffers = ByArgument(task_, plan, timed.outputs[set], c->inputs);
+    const std::vector<Tensor> buffers = ByArgument(task_, plan, std::move(timed.outputs[set]), c->inputs);
     OPTIML_ASSIGN(
         const CaseLibrary::Outcome compared,
         timed_.CompareOutputs(index, buffers, uint8_t{BufferContents().poison}, *original));

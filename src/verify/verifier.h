@@ -74,9 +74,9 @@ class Verifier {
   virtual Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) = 0;
   // What the timed buffers held after each set, against what the task's own kernel computes there
   // on the same device, and against elements of the reference where it has a range form. `timed`
-  // completed, with these inputs and this plan.
+  // completed, with these inputs and this plan; its outputs are taken.
   virtual Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
-                                                      const TimeOutcome& timed,
+                                                      TimeOutcome& timed,
                                                       Evaluation& evaluation) = 0;
 
   // The task battery, against the task's own kernel: rows for the report, and an Error

@@ -30,8 +30,8 @@ class SupportKernelsTest : public testing::Test {
     LaunchPlan plan;
     RunRequest request;
     for (size_t i = 0; i < buffers.size(); ++i) {
-      plan.buffers.push_back({"b" + std::to_string(i), static_cast<int>(i),
-                              buffers[i].bytes.size(), 0});
+      plan.buffers.push_back(
+          {"b" + std::to_string(i), static_cast<int>(i), buffers[i].bytes.size(), 0});
     }
     KernelLaunch launch;
     launch.kernel = kernel;
@@ -63,12 +63,12 @@ std::vector<uint8_t> Bytes(size_t count) {
 }
 
 TEST_F(SupportKernelsTest, DifferCountsWordsAndTheBytesThatAreLeft) {
-  for (const size_t count : {size_t{1}, size_t{3}, size_t{4}, size_t{257}, size_t{1024}, size_t{4099}}) {
+  for (const size_t count :
+       {size_t{1}, size_t{3}, size_t{4}, size_t{257}, size_t{1024}, size_t{4099}}) {
     const std::vector<uint8_t> a = Bytes(count);
     std::vector<uint8_t> b = a;
     const auto run = [&] {
-      return Run("optiml_differ",
-                 {BufferOf(a, true), BufferOf(b, true), BufferOf<uint32_t>({0})},
+      return Run("optiml_differ", {BufferOf(a, true), BufferOf(b, true), BufferOf<uint32_t>({0})},
                  {DevicePointer{0, 0}, DevicePointer{1, 0}, BytesOfValue<uint64_t>(count),
                   DevicePointer{2, 0}},
                  3)[0];

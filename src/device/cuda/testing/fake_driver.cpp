@@ -201,7 +201,9 @@ FAKE int cuGetErrorString(int, const char** text) {
   *text = "as the test asked for";
   return kSuccess;
 }
-FAKE int cuInit(unsigned) { return kSuccess; }
+FAKE int cuInit(unsigned) {
+  return kSuccess;
+}
 FAKE int cuDriverGetVersion(int* version) {
   *version = 13000;
   return kSuccess;
@@ -223,10 +225,9 @@ FAKE int cuDeviceGetUuid(uint8_t* uuid, int device) {
   return kSuccess;
 }
 FAKE int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  static const std::map<int, int> kValues = {{16, 4},   {13, 1'000'000}, {36, 1'000'000},
-                                             {37, 512}, {38, 65536},     {39, 2048},
-                                             {75, 9},   {76, 0},         {81, 233472},
-                                             {82, 65536}, {97, 232448}};
+  static const std::map<int, int> kValues = {
+      {16, 4}, {13, 1'000'000}, {36, 1'000'000}, {37, 512},   {38, 65536}, {39, 2048},
+      {75, 9}, {76, 0},         {81, 233472},    {82, 65536}, {97, 232448}};
   *value = device == 1 && attribute == 75 ? 8 : kValues.at(attribute);
   return kSuccess;
 }
@@ -238,9 +239,15 @@ FAKE int cuDevicePrimaryCtxRetain(void** context, int) {
   *context = context;
   return Asked("no-context") ? kOutOfMemory : kSuccess;
 }
-FAKE int cuCtxSetCurrent(void*) { return kSuccess; }
-FAKE int cuCtxSynchronize() { return context_error; }
-FAKE int cuCtxResetPersistingL2Cache() { return context_error; }
+FAKE int cuCtxSetCurrent(void*) {
+  return kSuccess;
+}
+FAKE int cuCtxSynchronize() {
+  return context_error;
+}
+FAKE int cuCtxResetPersistingL2Cache() {
+  return context_error;
+}
 FAKE int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   *total = MemoryBytes();
   *free_bytes = MemoryBytes() - allocated;
@@ -270,8 +277,12 @@ FAKE int cuMemHostGetDevicePointer_v2(uint64_t* device, void* host, unsigned) {
   *device = reinterpret_cast<uint64_t>(host);
   return kSuccess;
 }
-FAKE int cuMemHostRegister_v2(void*, size_t, unsigned) { return kSuccess; }
-FAKE int cuMemHostUnregister(void*) { return kSuccess; }
+FAKE int cuMemHostRegister_v2(void*, size_t, unsigned) {
+  return kSuccess;
+}
+FAKE int cuMemHostUnregister(void*) {
+  return kSuccess;
+}
 FAKE int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
   return Enqueue([=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
 }
@@ -279,9 +290,8 @@ FAKE int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
   return Enqueue([=] { std::memcpy(to, reinterpret_cast<void*>(from), bytes); });
 }
 FAKE int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
-  return Enqueue([=] {
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
-  });
+  return Enqueue(
+      [=] { std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes); });
 }
 FAKE int cuMemsetD8Async(uint64_t to, uint8_t value, size_t bytes, void*) {
   return Enqueue([=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
@@ -301,8 +311,12 @@ FAKE int cuModuleGetFunction(void** function, void* module, const char* name) {
   *function = new Function{name};
   return kSuccess;
 }
-FAKE int cuModuleGetGlobal_v2(uint64_t*, size_t*, void*, const char*) { return kNotFound; }
-FAKE int cuFuncSetAttribute(void*, int, int) { return kSuccess; }
+FAKE int cuModuleGetGlobal_v2(uint64_t*, size_t*, void*, const char*) {
+  return kNotFound;
+}
+FAKE int cuFuncSetAttribute(void*, int, int) {
+  return kSuccess;
+}
 FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void**) {
   const std::string name = static_cast<Function*>(function)->name;
   if (name == "refuse") {
@@ -312,8 +326,8 @@ FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void*
     std::vector<void*> values;
     for (int i = 0; i < (name == "optiml_wait" ? 2 : name == "optiml_read" ? 3 : 4); ++i) {
       const bool narrow = name == "optiml_count_other" && i == 2;
-      values.push_back(reinterpret_cast<void*>(
-          narrow ? Argument<uint32_t>(arguments, i) : Argument<uint64_t>(arguments, i)));
+      values.push_back(reinterpret_cast<void*>(narrow ? Argument<uint32_t>(arguments, i)
+                                                      : Argument<uint64_t>(arguments, i)));
     }
     return Enqueue([=] { Support(name, values.data()); });
   }
@@ -338,13 +352,11 @@ FAKE int cuEventCreate(void** event, unsigned) {
 }
 FAKE int cuEventRecord(void* event, void*) {
   return Enqueue([=] {
-    static_cast<Event*>(event)->ns =
-        std::chrono::steady_clock::now().time_since_epoch().count();
+    static_cast<Event*>(event)->ns = std::chrono::steady_clock::now().time_since_epoch().count();
   });
 }
 FAKE int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
-  *milliseconds = static_cast<float>(static_cast<double>(static_cast<Event*>(end)->ns -
-                                                         static_cast<Event*>(begin)->ns) *
-                                     1e-6);
+  *milliseconds = static_cast<float>(
+      static_cast<double>(static_cast<Event*>(end)->ns - static_cast<Event*>(begin)->ns) * 1e-6);
   return kSuccess;
 }
