@@ -75,6 +75,44 @@ TEST(Compare, NanAndInfinityGoByKind) {
   EXPECT_FALSE(CompareFloats(DType::kF32, {1}, {kInf}).matches());
 }
 
+TEST(Compare, DenormalsAreMoreThanZeroWhereTheyCount) {
+  const double denormal = 0x1p-130;
+  EXPECT_TRUE(CompareFloats(DType::kF32, {denormal, 1}, {0, 1}).matches());
+  CompareOptions options;
+  options.denormals = true;
+  EXPECT_FALSE(CompareFloats(DType::kF32, {denormal, 1}, {0, 1}, options).matches());
+  EXPECT_TRUE(CompareFloats(DType::kF32, {denormal, 1}, {denormal, 1}, options).matches());
+  EXPECT_TRUE(
+      CompareFloats(DType::kF32, {denormal, 1}, {denormal + 0x1p-149, 1}, options).matches());
+  EXPECT_TRUE(CompareFloats(DType::kF32, {0, 1}, {denormal, 1}, options).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF16, {0x1p-20, 1}, {0, 1}, options).matches());
+}
+
+TEST(Compare, AMapShowsWhatIsWrongAndHow) {
+  const Tensor expected = Make(DType::kF64, {2, 3}, {1, 1, 1, 1, 1, 1});
+  const KernelTask task;
+  const ErrorBudget budget(task, Output(DType::kF32), 1, expected, {});
+  const double allowed = budget.Allowance(0, 1);
+  Tensor got = Make(DType::kF32, {2, 3}, {1, 1 + 50 * allowed, kNan, kInf, 0, 1});
+  std::memset(got.bytes.data() + 4 * 5, kPoisonBytes[0], 4);
+  CompareOptions options;
+  options.poison = kPoisonBytes[0];
+  const ErrorMap map = DrawErrors(Output(DType::kF32), expected, got, &budget, options);
+  EXPECT_EQ(map.argument, "y");
+  EXPECT_FALSE(map.is_exact);
+  EXPECT_EQ(map.cells.substr(0, 4), ".2NN");
+  EXPECT_GE(map.cells[4], '5');
+  EXPECT_EQ(map.cells[5], 'U');
+}
+
+TEST(Compare, AMapOfIntegersShowsDifferences) {
+  const Tensor expected = Make(DType::kI32, {4}, {0, 0, 0, 0});
+  const Tensor got = Make(DType::kI32, {4}, {0, 3, -30, 3000});
+  const ErrorMap map = DrawErrors(Output(DType::kI32), expected, got, nullptr, {});
+  EXPECT_TRUE(map.is_exact);
+  EXPECT_EQ(map.cells, ".124");
+}
+
 TEST(Compare, OverflowOfTheTypeIsItsInfinity) {
   EXPECT_TRUE(CompareFloats(DType::kF16, {1e6}, {kInf}).matches());
   EXPECT_FALSE(CompareFloats(DType::kF16, {1e6}, {-kInf}).matches());

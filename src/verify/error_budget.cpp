@@ -10,24 +10,6 @@
 namespace optiml {
 namespace {
 
-// The smallest positive number of a float type (IEEE 754-2019; OCP 8-bit Floating Point 1.0).
-double SmallestPositive(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return 0x1p-24;
-    case DType::kBf16:
-      return 0x1p-133;
-    case DType::kF32:
-      return 0x1p-149;
-    case DType::kE4m3:
-      return 0x1p-9;
-    case DType::kE5m2:
-      return 0x1p-16;
-    default:
-      return 0x1p-1074;
-  }
-}
-
 // Of the finite elements; 0 when there are none.
 double Median(const Tensor& tensor) {
   std::vector<double> values;
@@ -45,6 +27,38 @@ double Median(const Tensor& tensor) {
 }
 
 }  // namespace
+
+double SmallestPositive(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return 0x1p-24;
+    case DType::kBf16:
+      return 0x1p-133;
+    case DType::kF32:
+      return 0x1p-149;
+    case DType::kE4m3:
+      return 0x1p-9;
+    case DType::kE5m2:
+      return 0x1p-16;
+    default:
+      return 0x1p-1074;
+  }
+}
+
+double SmallestNormal(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+    case DType::kE5m2:
+      return 0x1p-14;
+    case DType::kBf16:
+    case DType::kF32:
+      return 0x1p-126;
+    case DType::kE4m3:
+      return 0x1p-6;
+    default:
+      return 0x1p-1022;
+  }
+}
 
 ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms,
                          const Tensor& expected, const Conditioning& conditioning)

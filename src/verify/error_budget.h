@@ -98,6 +98,11 @@ class ErrorBudget {
   std::optional<double> relative_;
 };
 
+// The smallest positive number of a float type, and the smallest that is not denormal (IEEE
+// 754-2019; OCP 8-bit Floating Point 1.0).
+double SmallestPositive(DType dtype);
+double SmallestNormal(DType dtype);
+
 // The multiplier where the expected values are the original's own outputs, which are `ratio` floors
 // off in double arithmetic: as far off as a candidate may be there, and as far as the original is.
 double FollowedMultiplier(double ratio);

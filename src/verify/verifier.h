@@ -67,6 +67,11 @@ class Verifier {
   // compute a checked shape, or they disagree.
   virtual Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) = 0;
 
+  // L2: the timed shapes, whole, where they are not too big (verify/timed_check.h). What is left
+  // out is in Notes(). On rejection evaluation.outcome holds it; evaluation.verify is added to.
+  // REQUIRES: Verify accepted the candidate
+  virtual Result<void> VerifyTimed(const PreparedCandidate&, Evaluation&) { return {}; }
+
   // The task battery, against the task's own kernel: rows for the report, and an Error
   // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, when
   // its own kernel is rejected, or when the kernel disagrees with its reference.

@@ -160,6 +160,7 @@ class VerifierTest : public ::testing::Test {
     std::vector<std::vector<std::byte>> memory(request.plan->buffers.size());
     RunOutcome outcome = outcome_;
     launches_ = 0;
+    elsewhere_ = request.surroundings.of_machine.has_value();
     std::vector<PlanPass> passes = {{request.buffers, request.order}};
     passes.insert(passes.end(), request.more_passes.begin(), request.more_passes.end());
     for (const PlanPass& pass : passes) {
@@ -171,10 +172,12 @@ class VerifierTest : public ::testing::Test {
       }
       order_ = pass.order;
       work_ = 100;
+      launch_work_.clear();
       for (const LaunchStep& step : request.plan->steps) {
         Launch(std::get<KernelLaunch>(step), memory, launches_++);
       }
       outcome.pass_work.push_back(work_);
+      outcome.launch_work.push_back(launch_work_);
     }
     outcome.buffers = memory;
     return outcome;
@@ -203,7 +206,9 @@ class VerifierTest : public ::testing::Test {
   RunOutcome outcome_;
   int launches_ = 0;
   BlockOrder order_ = BlockOrder::kFirstToLast;
-  uint64_t work_ = 0;  // what the device says of the pass that runs
+  bool elsewhere_ = false;             // addresses and clocks are those of another machine
+  uint64_t work_ = 0;                  // what the device says of the pass that runs
+  std::vector<uint64_t> launch_work_;  // and of its launches
   std::unique_ptr<Verifier> verifier_;
 };
 
