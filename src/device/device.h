@@ -67,6 +67,14 @@ struct BufferContents {
 // leaves it as it is.
 enum class BlockOrder { kFirstToLast, kLastToFirst };
 
+// What surrounds a kernel and must not matter to it: where memory lies and what the clocks show. A
+// device that cannot choose leaves it as it is.
+struct Surroundings {
+  // Absent: the device's own, the same in every run. Otherwise those of a machine that has been on
+  // for weeks, with addresses in the range of a GPU's; another number gives other ones.
+  std::optional<uint64_t> of_machine;
+};
+
 // One more execution of the whole plan in the same memory, as a second call of the launcher finds
 // it: argument buffers get these contents, memory that the launcher allocates counts as
 // uninitialised again, device variables keep what they hold.
@@ -86,6 +94,7 @@ struct RunRequest {
   std::vector<BufferContents>
       buffers;  // one for each plan buffer with argument >= 0, by buffer index order of the plan
   BlockOrder order = BlockOrder::kFirstToLast;
+  Surroundings surroundings;          // Run() only
   std::vector<PlanPass> more_passes;  // Run() only
   CheckLevel checks = CheckLevel::kBounds;
   uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
@@ -106,7 +115,9 @@ struct RunOutcome {
   std::vector<std::vector<std::byte>>
       buffers;                      // contents after the last pass, in the request's order
   std::vector<uint64_t> pass_work;  // thread instructions of each pass; empty: not counted
-  std::string printed;              // what the kernel printed, cut at a limit
+  // The same of each launch of each pass, in order; a pass that ended early has fewer.
+  std::vector<std::vector<uint64_t>> launch_work;
+  std::string printed;  // what the kernel printed, cut at a limit
   // What buffers with BufferContents::shadow would hold in double arithmetic, by buffer; empty
   // where nobody asked, and where the device cannot follow all that the kernel computes.
   std::vector<std::vector<double>> shadows;
