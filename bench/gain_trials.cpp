@@ -1,7 +1,8 @@
 // How often a verdict on a measured gain is wrong, on a real GPU: equal kernels must not be kept
 // (at most 1 % of the trials), a gain of 3 % must be (at least 95 %).
 //
-//   build/release/bin/gain_trials OPTIML [TRIALS]      (OPTIML: the program that is the GPU's worker)
+//   build/release/bin/gain_trials OPTIML [TRIALS]      (OPTIML: the program that is the GPU's
+//   worker)
 //
 // A trial is what ends a run: candidate and original timed in turn, then again in each other's
 // places; kept when both intervals exclude that there is no gain. The kernel copies floats; the
@@ -15,6 +16,7 @@
 
 #include "build/builder.h"
 #include "device/cuda/cuda_device.h"
+#include "optimize/chain.h"
 
 namespace optiml {
 namespace {
@@ -67,7 +69,8 @@ Result<void> Trials(Device& device, const Artifact& artifact, size_t size, doubl
   for (int i = 0; i < trials; ++i) {
     OPTIML_ASSIGN(const Gain first, Measure(device, candidate, original));
     OPTIML_ASSIGN(const Gain swapped, Measure(device, original, candidate));
-    kept += first.low > 1 && 1 / swapped.high > 1 ? 1 : 0;
+    const Gain second = {1 / swapped.ratio, 1 / swapped.high, 1 / swapped.low};
+    kept += JudgeMeasurement({{first}, {second}}).kept ? 1 : 0;
     sum += first.ratio;
   }
   fmt::print("{:<28} {:>9} floats  kept {:>3} of {} ({:.1f} %)  mean gain {:.4f}\n", what, size,

@@ -6,38 +6,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/check_view.h"
 #include "cli/command.h"
 #include "cli/corpus.h"
 #include "cli/option_checks.h"
 #include "cli/stages.h"
 #include "optimize/interruptible_device.h"
-#include "report/report_model.h"
 #include "report/text_format.h"
 
 namespace optiml {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json ToJson(const Evaluation& evaluation) {
-  Json json;
-  const Rejection* rejection = evaluation.rejection();
-  json["accepted"] = rejection == nullptr;
-  json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
-  json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
-  json["unsupported"] = rejection != nullptr && rejection->is_unsupported;
-  if (evaluation.verify) {
-    const VerifyReport& verify = *evaluation.verify;
-    json["cases_run"] = verify.cases_run;
-    json["max_absolute_error"] = verify.max_absolute_error;
-    json["max_relative_error"] = verify.max_relative_error;
-    json["max_budget_ratio"] = verify.max_budget_ratio;
-    json["mismatch_count"] = verify.mismatch_count;
-    json["failing_case"] = verify.failing_case;
-    json["evidence"] = FirstEvidence(evaluation);
-  }
-  return json;
-}
 
 // What a check cannot say where the reference is the task's own kernel; empty elsewhere.
 std::string WeakReference(const KernelTask& task, const KernelSource& kernel) {
@@ -55,11 +35,6 @@ std::string WeakReference(const KernelTask& task, const KernelSource& kernel) {
 
 constexpr int64_t kMostKernelSeconds = 1'000'000;
 constexpr int64_t kMostKernelGib = 1 << 20;
-
-// The timed buffers are checked where something times them.
-Stage LastStage(const Workbench& bench) {
-  return bench.device->Info().capabilities.measures_time ? Stage::kMeasure : Stage::kL1;
-}
 
 class CheckCommand : public Command {
  public:
@@ -111,6 +86,9 @@ class CheckCommand : public Command {
         ->check(WholeNumbers(uint64_t{0}))
         ->capture_default_str()
         ->group("Checks");
+    app.add_flag("--skip-timed", skip_timed_,
+                 "do not execute the timed shapes: only the checked ones are compared")
+        ->group("Checks");
     app.add_flag("--battery", battery_,
                  "put kernels that are wrong on purpose through the task's checks")
         ->group("Checks");
@@ -137,13 +115,15 @@ class CheckCommand : public Command {
       *env.out << text;
       return kExitDone;
     }
+    const bool measures = bench.device->Info().capabilities.measures_time;
+    const Stage last = skip_timed_ ? Stage::kL1 : measures ? Stage::kMeasure : Stage::kL2;
     OPTIML_ASSIGN(const StageOutcome outcome,
-                  RunStages(bench, source, LastStage(bench), verifier_, env, tools));
+                  RunStages(bench, source, last, verifier_, env, tools));
     const int exit_code = ExitCodeOfKernel(outcome.evaluation, kernel_.empty());
     const std::string note = WeakReference(*bench.task, source);
-    const std::string makers = outcome.prepared ? PlanMakers(*outcome.prepared) : "";
+    const std::string& makers = outcome.evaluation.launcher;
     if (json_) {
-      Json json = ToJson(outcome.evaluation);
+      Json json = CheckJson(outcome.evaluation);
       json["task"] = bench.task->name;
       json["kernel"] = source.path();
       if (!makers.empty()) {
@@ -156,7 +136,7 @@ class CheckCommand : public Command {
       json["reproduce"] = Reproduce(env);
       *env.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     } else {
-      *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
+      *env.out << CheckText(source.path(), outcome.evaluation);
       if (makers.find("recorded") != std::string::npos) {
         *env.out << "launcher: " << makers << "\n";
       }
@@ -256,6 +236,9 @@ class CheckCommand : public Command {
                                       std::pair("--first-check-seed", verifier_.first_seed)}) {
       arguments.insert(arguments.end(), {flag, std::to_string(value)});
     }
+    if (skip_timed_) {
+      arguments.emplace_back("--skip-timed");
+    }
     return arguments;
   }
 
@@ -277,6 +260,7 @@ class CheckCommand : public Command {
   int64_t kernel_seconds_ = 300;
   int64_t kernel_gib_ = 16;
   bool battery_ = false;
+  bool skip_timed_ = false;
   std::string stop_after_;
   bool json_ = false;
 };

@@ -73,6 +73,13 @@ class FakeVerifier : public Verifier {
     }
     return {};
   }
+  // Refuses kernels that say "small": they are right at the checked sizes alone.
+  Result<void> VerifyTimed(const PreparedCandidate& candidate, Evaluation& evaluation) override {
+    if (candidate.source.text().find("small") != std::string::npos) {
+      evaluation.outcome = Rejection{Stage::kL2, "at the timed n=4096: y[0] is unwritten"};
+    }
+    return {};
+  }
   Result<std::vector<BatteryVerdict>> Battery() override {
     OPTIML_TRY(RunSomething());
     return battery_;

@@ -59,6 +59,9 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
   outcome.prepared = std::get<PreparedCandidate>(std::move(prepared));
   if (last >= Stage::kL0) {
     OPTIML_TRY(verifier->Verify(*outcome.prepared, outcome.evaluation));
+    if (last == Stage::kL2 && outcome.evaluation.accepted()) {
+      OPTIML_TRY(verifier->VerifyTimed(*outcome.prepared, outcome.evaluation));
+    }
     outcome.notes = verifier->Notes();
   }
   if (last >= Stage::kMeasure && outcome.evaluation.accepted()) {
@@ -82,24 +85,6 @@ Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& fil
   }
   OPTIML_ASSIGN(std::string text, ReadFile(env.Resolve(file)));
   return KernelSource(std::move(text), task.source.entry(), file);
-}
-
-std::string PlanMakers(const PreparedCandidate& prepared) {
-  std::string text;
-  for (const auto& [maker, name] : {std::pair(PlanMaker::kInterpreter, "interpreted"),
-                                    std::pair(PlanMaker::kRecorder, "recorded"),
-                                    std::pair(PlanMaker::kTaskFile, "from task.toml")}) {
-    for (const std::vector<LaunchPlan>* plans :
-         {&prepared.case_plans, &prepared.checked_plans, &prepared.timed_plans}) {
-      const bool any = std::any_of(plans->begin(), plans->end(),
-                                   [made_by = maker](const auto& p) { return p.maker == made_by; });
-      if (any) {
-        text += (text.empty() ? "" : " and ") + std::string(name);
-        break;
-      }
-    }
-  }
-  return text;
 }
 
 int ExitCodeOfKernel(const Evaluation& evaluation, bool is_own) {

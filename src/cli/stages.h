@@ -31,10 +31,6 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
 Result<KernelSource> ChooseKernel(const KernelTask& task, const std::string& file,
                                   const CliEnv& env);
 
-// Who made the launch plans: "interpreted", "recorded", "interpreted and recorded" (by the sizes),
-// "from task.toml".
-std::string PlanMakers(const PreparedCandidate& prepared);
-
 // Of a command that judges one kernel: 0 accepted, 1 rejected, 2 when the task's own kernel does
 // not get as far as a verdict: its launcher cannot be followed or it does not build.
 int ExitCodeOfKernel(const Evaluation& evaluation, bool is_own);

@@ -61,10 +61,14 @@ std::string RunSummary(const ReportModel& model, const std::filesystem::path& fo
   const size_t candidates = run.nodes.empty() ? 0 : run.nodes.size() - 1;
   const auto repeats = std::count_if(run.nodes.begin(), run.nodes.end(),
                                      [](const NodeRecord& node) { return node.duplicate_of >= 0; });
-  out += Row("candidates", fmt::format("{}: {} accepted, {} rejected{}", candidates,
-                                       model.accepted_count, model.rejected.size(),
-                                       repeats > 0 ? fmt::format("; {} repeat another", repeats)
-                                                   : std::string()));
+  out += Row(
+      "candidates",
+      fmt::format("{}: {} accepted, {} rejected{}{}", candidates, model.accepted_count,
+                  model.rejected.size(),
+                  model.unsupported_count > 0
+                      ? fmt::format(" ({} of them could not be checked)", model.unsupported_count)
+                      : std::string(),
+                  repeats > 0 ? fmt::format("; {} repeat another", repeats) : std::string()));
   if (run.result && !run.result->stop_reason.empty()) {
     out += Row("stopped by", run.result->stop_reason);
   }
@@ -121,6 +125,7 @@ std::string RunSummaryJson(const ReportModel& model, const std::filesystem::path
   json["candidates"] = run.nodes.empty() ? 0 : run.nodes.size() - 1;
   json["accepted"] = model.accepted_count;
   json["rejected"] = model.rejected.size();
+  json["unsupported"] = model.unsupported_count;
   json["chain"] = Json::array();
   for (const ChainRow& row : model.chain) {
     json["chain"].push_back({{"edit", row.step->edit.Label()},

@@ -96,13 +96,25 @@ TEST(Check, AcceptsRejectsAndSaysHowToReproduce) {
   EXPECT_EQ(line.Run({"check", "copy", "--kernel", "bad.cu", "--checked", "n=7"}),
             kExitNothingKept);
   EXPECT_THAT(line.out.str(), HasSubstr("bad.cu: rejected at L1: y differs from the reference"));
-  EXPECT_THAT(line.out.str(), HasSubstr("y[0, 999]: expected 0.25"));
+  EXPECT_THAT(line.out.str(), HasSubstr("y[0, 999] (index 999): expected 0.25"));
+  EXPECT_THAT(line.out.str(), HasSubstr("U  never written"));
   EXPECT_THAT(line.out.str(), HasSubstr("optiml check copy --kernel bad.cu --checked n=7"));
   line.Write("broken.cu", "// broken\n");
   EXPECT_EQ(line.Run({"check", "copy", "--kernel", "broken.cu", "--json"}), kExitNothingKept);
   const auto json = nlohmann::json::parse(line.out.str());
   EXPECT_EQ(json["stage"], "build");
   EXPECT_EQ(json["reason"], "broken.cu:3: expected a ';'");
+}
+
+TEST(Check, TheTimedShapesAreExecutedUnlessSkipped) {
+  CommandLine line;
+  line.Write("small.cu", "// small\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "small.cu"}), kExitNothingKept);
+  EXPECT_THAT(line.out.str(), HasSubstr("small.cu: rejected at L2: at the timed n=4096"));
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "small.cu", "--skip-timed"}), kExitDone);
+  line.Write("bad.cu", "// wrong\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--kernel", "bad.cu", "--skip-timed"}), kExitNothingKept);
+  EXPECT_THAT(line.out.str(), HasSubstr(" --skip-timed\n"));
 }
 
 TEST(Check, ATasksOwnKernelThatGivesNothingToJudgeIsBadInput) {

@@ -15,6 +15,7 @@
 
 #include "core/artifact.h"
 #include "core/edit.h"
+#include "core/error_map.h"
 #include "core/metrics.h"
 
 namespace optiml {
@@ -64,6 +65,7 @@ struct VerifyReport {
   double max_budget_ratio = 0;  // worst error over its allowance; at most 1 when all passed
   std::optional<Mismatch> first_mismatch;
   int64_t mismatch_count = 0;
+  std::optional<ErrorMap> error_map;  // of the output with the first mismatch
   std::vector<Finding> findings;
   std::string failing_case;  // "rows=33 cols=1000, fill normal, seed 2"; empty when all passed
 };
@@ -116,6 +118,9 @@ struct Evaluation {
   // Of the plans at every shape that is checked or timed. With the PTX's hash it says what is
   // executed: two sources that differ in their launch shapes alone have the same PTX.
   std::optional<ContentHash> plan_hash;
+  // Who made the plans: "interpreted", "recorded", "interpreted and recorded" (by the sizes), "from
+  // task.toml"; empty before there is one.
+  std::string launcher;
   std::vector<KernelResources> resources;
   std::optional<VerifyReport> verify;
   std::vector<Timing> timings;     // one for each timed shape

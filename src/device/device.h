@@ -68,6 +68,14 @@ struct BufferContents {
 // leaves it as it is.
 enum class BlockOrder { kFirstToLast, kLastToFirst };
 
+// What surrounds a kernel and must not matter to it: where memory lies and what the clocks show. A
+// device that cannot choose leaves it as it is.
+struct Surroundings {
+  // Absent: the device's own, the same in every run. Otherwise those of a machine that has been on
+  // for weeks, with addresses in the range of a GPU's; another number gives other ones.
+  std::optional<uint64_t> of_machine;
+};
+
 // One more execution of the whole plan in the same memory, as a second call of the launcher finds
 // it: argument buffers get these contents, memory that the launcher allocates counts as
 // uninitialised again, device variables keep what they hold.
@@ -87,6 +95,7 @@ struct RunRequest {
   std::vector<BufferContents>
       buffers;  // one for each plan buffer with argument >= 0, by buffer index order of the plan
   BlockOrder order = BlockOrder::kFirstToLast;
+  Surroundings surroundings;  // Run() only
   // Run(): executed one after the other. Time() of a device that measures: each is poured into the
   // same memory and timed there, so that what is kept from earlier calls shows.
   std::vector<PlanPass> more_passes;
@@ -94,8 +103,8 @@ struct RunRequest {
   // in turn with the candidate; see TimeOutcome::gain.
   const RunRequest* incumbent = nullptr;
   CheckLevel checks = CheckLevel::kBounds;
-  // Run(): the same bits on every run, also where a GPU adds floats in the order in which its blocks
-  // come.
+  // Run(): the same bits on every run, also where a GPU adds floats in the order in which its
+  // blocks come.
   bool repeatable = false;
   uint64_t step_limit = uint64_t{20'000'000'000};  // thread instructions of all passes (emulator)
   // Of a device whose speed does not depend on what else its host does; 0: none. Steps decide on
@@ -115,7 +124,9 @@ struct RunOutcome {
   std::vector<std::vector<std::byte>>
       buffers;                      // contents after the last pass, in the request's order
   std::vector<uint64_t> pass_work;  // thread instructions of each pass; empty: not counted
-  std::string printed;              // what the kernel printed, cut at a limit
+  // The same of each launch of each pass, in order; a pass that ended early has fewer.
+  std::vector<std::vector<uint64_t>> launch_work;
+  std::string printed;  // what the kernel printed, cut at a limit
   // What buffers with BufferContents::shadow would hold in double arithmetic, by buffer; empty
   // where nobody asked, and where the device cannot follow all that the kernel computes.
   std::vector<std::vector<double>> shadows;

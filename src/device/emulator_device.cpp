@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "base/rng.h"
 #include "device/counter_metrics.h"
 #include "device/launch_counting.h"
 #include "device/plan_memory.h"
@@ -24,6 +25,31 @@ constexpr uint64_t kBudgetsOfAPlan = 16;
 // Blocks that are put into another order; the list costs 8 bytes each.
 constexpr uint64_t kMaxReordered = uint64_t{1} << 20;
 
+// A machine as RunRequest::surroundings asks for it.
+struct Machine {
+  uint64_t memory_base = ptx::kGlobalBase;
+  uint64_t cycles = 0;  // on its clocks before the plan begins
+  uint64_t nanoseconds = 0;
+};
+
+Machine MachineOf(const Surroundings& surroundings) {
+  if (!surroundings.of_machine) {
+    return {};
+  }
+  // Where drivers of 64-bit hosts put device memory, and a date of this century.
+  constexpr uint64_t kFirstAddress = 0x7f00'0000'0000;
+  constexpr uint64_t kAddresses = 0x00e0'0000'0000;
+  constexpr uint64_t kAddressUnit = uint64_t{2} << 20;
+  constexpr uint64_t kDate = 1'700'000'000'000'000'000;
+  constexpr uint64_t kTwoYears = 63'000'000'000'000'000;
+  Rng rng(*surroundings.of_machine);
+  Machine machine;
+  machine.memory_base = kFirstAddress + rng.NextBelow(kAddresses / kAddressUnit) * kAddressUnit;
+  machine.cycles = (uint64_t{1} << 48) + rng.NextBelow(uint64_t{1} << 48);
+  machine.nanoseconds = kDate + rng.NextBelow(kTwoYears);
+  return machine;
+}
+
 struct PlanEnd {
   RunStatus status = RunStatus::kCompleted;
   std::string reason;
@@ -37,6 +63,7 @@ struct PlanState {
   PlanMemory memory;
   std::chrono::steady_clock::time_point deadline;
   DynamicSharedLimits limits;
+  Machine machine;
 
   bool OutOfTime() const {
     return request.time_limit.count() > 0 && std::chrono::steady_clock::now() > deadline;
@@ -53,7 +80,8 @@ Result<StartedPlan> StartPlan(const RunRequest& request, const DeviceDescription
   if (!module) {
     return StartedPlan(PlanEnd{RunStatus::kUnsupported, module.error().message()});
   }
-  ptx::DeviceMemory empty;
+  const Machine machine = MachineOf(request.surroundings);
+  ptx::DeviceMemory empty(machine.memory_base);
   if (const auto loaded = empty.LoadModule(**module); !loaded) {
     return StartedPlan(PlanEnd{RunStatus::kUnsupported, loaded.error().message()});
   }
@@ -64,7 +92,8 @@ Result<StartedPlan> StartPlan(const RunRequest& request, const DeviceDescription
                     *std::move(module),
                     std::move(memory),
                     std::chrono::steady_clock::now() + request.time_limit,
-                    {}}));
+                    {},
+                    machine}));
 }
 
 PlanEnd ApplyAttributeStep(const AttributeStep& step, PlanState& state) {
@@ -276,6 +305,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
   const RunRequest& request = state.request;
   RunOutcome& run = execution.run;
   uint64_t work = 0;
+  std::vector<uint64_t>& launch_work = run.launch_work.emplace_back();
   for (const LaunchStep& step : request.plan->steps) {
     if (execution.end.status != RunStatus::kCompleted) {
       break;
@@ -298,6 +328,8 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
     each.before(prepared);
     prepared.request.shadow = execution.shadow.get();
     prepared.request.step_limit = execution.steps_left;
+    prepared.request.cycles_before = state.machine.cycles + work;
+    prepared.request.nanoseconds_before = state.machine.nanoseconds + work;
     prepared.request.stop = options_.stop;
     const uint64_t blocks = launch->grid.Count();
     if (order == BlockOrder::kLastToFirst && blocks <= kMaxReordered) {
@@ -309,6 +341,7 @@ Result<void> EmulatorDevice::ExecutePass(Execution& execution, const LaunchVisit
     OPTIML_TRY(CheckStop(options_));
     execution.end = EndOf(outcome, *launch);
     work += outcome.counters.thread_instructions;
+    launch_work.push_back(outcome.counters.thread_instructions);
     execution.steps_left -= std::min(execution.steps_left, outcome.counters.thread_instructions);
     for (Finding& finding : outcome.findings) {
       finding.kernel = launch->kernel;

@@ -5,12 +5,29 @@
 #include <utility>
 
 #include "base/check.h"
+#include "device/symbol_names.h"
 
 namespace optiml {
 namespace {
 
 // Of buffers that the launcher allocates itself; those of arguments say theirs.
 constexpr uint8_t kScratchPoison = 0xA5;
+
+// Where the module has a variable that the plan names as the front end does; absent when no kernel
+// uses it.
+std::optional<uint64_t> VariableAddress(const ptx::DeviceMemory& memory, const ptx::Module& module,
+                                        const std::string& symbol) {
+  if (auto address = memory.SymbolAddress(module, symbol)) {
+    return address;
+  }
+  const std::string qualified = QualifiedSymbol(symbol);
+  for (const ptx::Variable& variable : module.variables) {
+    if (!qualified.empty() && QualifiedSymbol(variable.name) == qualified) {
+      return memory.SymbolAddress(module, variable.name);
+    }
+  }
+  return std::nullopt;
+}
 
 Finding OutOfBounds(const char* what, int line, const std::string& detail) {
   Finding finding;
@@ -41,7 +58,7 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request, const ptx::Module
     }
     // A variable that no kernel uses is not in the module: what is copied there is lost.
     const auto variable =
-        buffer.symbol.empty() ? std::nullopt : made.memory_.SymbolAddress(module, buffer.symbol);
+        buffer.symbol.empty() ? std::nullopt : VariableAddress(made.memory_, module, buffer.symbol);
     made.is_variable_.push_back(variable.has_value());
     if (variable) {
       made.addresses_.push_back(*variable);

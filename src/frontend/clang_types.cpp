@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "frontend/clang_converter.h"
 
@@ -209,22 +212,52 @@ std::vector<ast::Field> Converter::FieldsOf(const clang::RecordDecl* record) {
   if (record == nullptr || record->isDependentContext() || record->isInvalidDecl()) {
     return {};
   }
-  if (const auto* cxx = llvm::dyn_cast<clang::CXXRecordDecl>(record)) {
-    if (cxx->getNumBases() != 0 || cxx->isPolymorphic() || cxx->isLambda()) {
-      return {};
-    }
+  const auto* cxx = llvm::dyn_cast<clang::CXXRecordDecl>(record);
+  if (cxx != nullptr && (cxx->isPolymorphic() || cxx->getNumVBases() != 0 || cxx->isLambda())) {
+    return {};
   }
   std::vector<ast::Field> fields;
   open_records_.push_back(record);
   const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
-  for (const clang::FieldDecl* field : record->fields()) {
-    if (field->isBitField()) {
-      fields.clear();
-      break;
-    }
-    fields.push_back({field->getNameAsString(), ConvertType(field->getType()),
-                      layout.getFieldOffset(field->getFieldIndex()) / 8});
+  // Base classes are members without a name, in front of all others.
+  for (const clang::CXXBaseSpecifier& base :
+       cxx == nullptr ? clang::CXXRecordDecl::base_class_const_range(nullptr, nullptr)
+                      : cxx->bases()) {
+    fields.push_back(
+        {"", ConvertType(base.getType()),
+         static_cast<uint64_t>(
+             layout.getBaseClassOffset(base.getType()->getAsCXXRecordDecl()).getQuantity())});
   }
+  // Bytes that bit-fields share are one member, which has no name either.
+  std::optional<ast::Field> bits;
+  const auto end_bits = [&] {
+    if (bits) {
+      fields.push_back(*std::exchange(bits, std::nullopt));
+    }
+  };
+  for (const clang::FieldDecl* field : record->fields()) {
+    const uint64_t begin = layout.getFieldOffset(field->getFieldIndex());
+    if (!field->isBitField()) {
+      end_bits();
+      fields.push_back({field->getNameAsString(), ConvertType(field->getType()), begin / 8});
+      continue;
+    }
+    const uint64_t width = field->getBitWidthValue(context_);
+    const uint64_t end = (begin + width + 7) / 8;
+    if (width == 0) {
+      continue;
+    }
+    if (bits && begin / 8 > bits->offset_bytes + bits->type->size_bytes) {
+      end_bits();
+    }
+    auto shared = std::make_shared<ast::Type>();
+    shared->kind = ast::TypeKind::kOther;
+    shared->text = "bit-fields";
+    const uint64_t first = bits ? bits->offset_bytes : begin / 8;
+    shared->size_bytes = std::max(end, bits ? first + bits->type->size_bytes : end) - first;
+    bits = ast::Field{"", shared, first};
+  }
+  end_bits();
   open_records_.pop_back();
   return fields;
 }

@@ -85,6 +85,7 @@ LaunchPlan Interpreter::Run(const ast::Function& launcher,
   BindLauncherArguments(launcher, arguments);
   Execute(*launcher.body);
   CheckFinished();
+  CheckUploads(true);
   frames_.pop_back();
   for (const uint64_t object : frame.owned) {
     memory_.Free(object);

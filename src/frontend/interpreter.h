@@ -154,8 +154,12 @@ class Interpreter {
   void Malloc(const ast::Expr& target, uint64_t size);
   void FreeDevice(uint64_t address);
   void CheckFreed();
-  // Buffers that globals and statics point to, through whatever host memory.
-  std::vector<bool> HeldBuffers() const;
+  // What globals and statics point to, through whatever host memory.
+  struct Held {
+    std::vector<bool> buffers;
+    std::vector<bool> objects;  // of memory_, by number
+  };
+  Held FindHeld() const;
   // A module variable as a buffer of the plan.
   uint64_t SymbolAddress(const ast::Expr& expr);
   bool CallOnSymbol(const ast::Expr& expr, const std::string& name);
@@ -168,6 +172,26 @@ class Interpreter {
   void EncodeTensorMap(const ast::Expr& expr);
   int64_t OccupancyBlocks(int function, int64_t threads, uint64_t dynamic_shared_bytes);
   void StoreThrough(const ast::Expr& pointer, int64_t value);
+
+  // interpreter_pinned.cpp
+  struct PinnedBlock {
+    uint64_t bytes = 0;
+    int line = 0;
+    bool is_own = false;  // allocated pinned; else registered
+  };
+  struct Upload {
+    uint64_t source = 0;
+    std::vector<std::byte> bytes;  // as they were
+    StreamOrder::Ticket ticket;
+    int line = 0;
+  };
+  uint64_t AllocatePinned(uint64_t size);
+  void FreePinned(uint64_t address);
+  void Register(uint64_t address, uint64_t size, bool is_pinned);
+  void NoteUpload(uint64_t source, const std::vector<std::byte>& bytes);
+  // Uploads that the host has waited for, or all of them, must find their bytes as they were.
+  void CheckUploads(bool all);
+  void CheckPinnedFreed(const std::vector<bool>& held_objects);
 
   // interpreter_streams.cpp: streams, events, and what waits for them
   bool CallOrdering(const ast::Expr& expr, const std::string& name, HostValue& result);
@@ -196,7 +220,10 @@ class Interpreter {
   Surroundings surroundings_;
   HostMemory memory_;
   StreamOrder order_;
-  uint64_t stream_ = 0;  // of the copy or memset that is being taken down
+  uint64_t stream_ = 0;                     // of the copy or memset that is being taken down
+  bool is_async_ = false;                   // likewise
+  std::map<uint64_t, PinnedBlock> pinned_;  // by address
+  std::vector<Upload> uploads_;             // from pinned memory, not waited for
   std::vector<Buffer> buffers_;
   std::vector<Closure> closures_;
   std::vector<Frame*> frames_;

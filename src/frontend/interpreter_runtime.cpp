@@ -18,7 +18,7 @@ namespace {
 
 // Calls that change nothing in a plan: errors, preferences, hints. Those that wait for something
 // are in interpreter_streams.cpp.
-constexpr std::array<std::string_view, 16> kNoEffect = {"cudaGetLastError",
+constexpr std::array<std::string_view, 13> kNoEffect = {"cudaGetLastError",
                                                         "cudaPeekAtLastError",
                                                         "cudaStreamDestroy",
                                                         "cudaEventDestroy",
@@ -27,11 +27,8 @@ constexpr std::array<std::string_view, 16> kNoEffect = {"cudaGetLastError",
                                                         "cudaDeviceSetSharedMemConfig",
                                                         "cudaFuncSetSharedMemConfig",
                                                         "cudaMemPrefetchAsync",
-                                                        "cudaFreeHost",
                                                         "cudaProfilerStart",
                                                         "cudaProfilerStop",
-                                                        "cudaHostRegister",
-                                                        "cudaHostUnregister",
                                                         "cudaMemAdvise",
                                                         "cudaInitDevice"};
 
@@ -158,7 +155,7 @@ void Interpreter::FreeDevice(uint64_t address) {
   device_bytes_ -= std::min(device_bytes_, buffer.size_bytes);
 }
 
-std::vector<bool> Interpreter::HeldBuffers() const {
+Interpreter::Held Interpreter::FindHeld() const {
   std::vector<bool> held(buffers_.size());
   std::vector<bool> seen(memory_.size());
   std::vector<size_t> open;
@@ -188,13 +185,14 @@ std::vector<bool> Interpreter::HeldBuffers() const {
       }
     }
   }
-  return held;
+  return {std::move(held), std::move(seen)};
 }
 
 void Interpreter::CheckFreed() {
-  const std::vector<bool> held = HeldBuffers();
+  const Held held = FindHeld();
+  CheckPinnedFreed(held.objects);
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i].is_alive && !held[i] && MustBeFreed(plan_.buffers[i])) {
+    if (buffers_[i].is_alive && !held.buffers[i] && MustBeFreed(plan_.buffers[i])) {
       line_ = plan_.buffers[i].line;
       Fault(NotFreedText(plan_.buffers[i]));
     }
@@ -285,6 +283,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
     Refuse("launcher copies host memory to the device before it was set");
   }
   Issue(stream_, {{to, size, true}});
+  NoteUpload(source, bytes);
   plan_.steps.emplace_back(UploadStep{to, bytes, line_});
 }
 
@@ -378,6 +377,7 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
   const auto address = [&](size_t i) { return static_cast<uint64_t>(integer(i)); };
   const size_t count = expr.operands.size();
   result.type = expr.type;
+  is_async_ = name.ends_with("Async");
   if (std::find(kNoEffect.begin(), kNoEffect.end(), name) != kNoEffect.end()) {
     for (const ast::ExprPtr& argument : expr.operands) {
       if (argument->type->kind != ast::TypeKind::kOther &&
@@ -393,8 +393,21 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
     return true;
   }
   if ((name == "cudaMallocHost" || name == "cudaHostAlloc") && count >= 2) {
-    const uint64_t block = Allocate(address(1));
+    const uint64_t block = AllocatePinned(address(1));
     StorePointer(address(0), block);
+    return true;
+  }
+  if (name == "cudaFreeHost" && count >= 1) {
+    FreePinned(address(0));
+    return true;
+  }
+  if (name == "cudaHostRegister" && count >= 2) {
+    const uint64_t block = address(0);
+    Register(block, address(1), true);
+    return true;
+  }
+  if (name == "cudaHostUnregister" && count >= 1) {
+    Register(address(0), 0, false);
     return true;
   }
   if (CallOnSymbol(expr, name)) {
@@ -407,6 +420,7 @@ bool Interpreter::CallRuntime(const ast::Expr& expr, const std::string& name, Ho
   // The stream of what is copied or set; calls without one use the default stream.
   const auto take_stream = [&](size_t i) {
     stream_ = name.ends_with("Async") && count > i ? address(i) : StreamOrder::kDefault;
+    is_async_ = name.ends_with("Async");
   };
   if ((name == "cudaMemcpy" || name == "cudaMemcpyAsync") && count >= 4) {
     take_stream(4);

@@ -45,10 +45,13 @@ bool Interpreter::CallOrdering(const ast::Expr& expr, const std::string& name, H
     order_.Wait(handle(0), handle(1));
   } else if (name == "cudaStreamSynchronize") {
     order_.HostWaitsForStream(handle(0));
+    CheckUploads(false);
   } else if (name == "cudaEventSynchronize") {
     order_.HostWaitsForEvent(handle(0));
+    CheckUploads(false);
   } else if (name == "cudaDeviceSynchronize" || name == "cudaThreadSynchronize") {
     order_.HostWaitsForAll();
+    CheckUploads(false);
   } else if (name == "cudaStreamQuery" || name == "cudaEventQuery") {
     handle(0);
     result.integer = surroundings_ == Surroundings::kOther ? kNotReady : 0;

@@ -87,6 +87,13 @@ std::string FreedText(const PlanBuffer& buffer, int freed_line, std::string_view
 std::string LeavesBufferText(const PlanBuffer& buffer, const DevicePointer& pointer,
                              uint64_t size_bytes, std::string_view what);
 std::string NotFreedText(const PlanBuffer& buffer);
+inline constexpr char kUploadChangedText[] =
+    "launcher changes pinned memory while an upload from it may still run: nothing orders this "
+    "work";
+// With the bytes.
+inline constexpr char kPinnedNotFreedText[] =
+    "launcher allocates {} bytes of pinned host memory here, and ends without freeing them or "
+    "keeping them for a later call";
 inline constexpr char kNoAllocationText[] = "cudaFree of a pointer that cudaMalloc did not return";
 // Whether the launcher allocates the buffer, and has to free it. To allocate no bytes gives null.
 bool MustBeFreed(const PlanBuffer& buffer);

@@ -106,6 +106,51 @@ const Case kCases[] = {
      "struct Acc { float v; __device__ Acc() : v(0) {} __device__ ~Acc() { v = 1; } };\n__global__ "
      "void m(float* y) { Acc a; y[0] = a.v; }",
      "m<<<1, 1>>>(y);", "launch m"},
+    // Pinned host memory.
+    {"PinnedNotFreed", "", "float* h; cudaMallocHost(&h, 8); k<<<n, 1>>>(y, n);",
+     "kernel.cu:4: launcher allocates 8 bytes of pinned host memory here, and ends without"},
+    {"PinnedFreedTwice", "",
+     "float* h; cudaMallocHost(&h, 8); cudaFreeHost(h); cudaFreeHost(h); k<<<n, 1>>>(y, n);",
+     "cudaFreeHost of a pointer that cudaMallocHost did not return, or that was freed"},
+    {"PinnedUsedAfterItsEnd", "",
+     "float* h; cudaMallocHost(&h, 8); cudaFreeHost(h); *h = 1; k<<<n, 1>>>(y, n);", "kernel.cu:4"},
+    {"PinnedFreed", "", "float* h; cudaMallocHost(&h, 8); cudaFreeHost(h); k<<<n, 1>>>(y, n);",
+     "grid 1000x1x1"},
+    {"PinnedKept", "static float* h;", "if (!h) cudaMallocHost(&h, 8); k<<<n, 1>>>(y, n);",
+     "grid 1000x1x1"},
+    {"PinnedChanged", "",
+     "float* h; cudaMallocHost(&h, 4); *h = 1; cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0);"
+     " *h = 2; k<<<n, 1>>>(y, n); cudaFreeHost(h);",
+     "launcher changes pinned memory while an upload from it may still run"},
+    {"PinnedChangedAndKept", "static float* h;",
+     "if (!h) cudaMallocHost(&h, 4); *h = 1; cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0);"
+     " *h = 2; k<<<n, 1>>>(y, n);",
+     "launcher changes pinned memory while an upload from it may still run"},
+    {"PinnedChangedAfterTheWait", "",
+     "float* h; cudaMallocHost(&h, 4); *h = 1; cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0);"
+     " cudaStreamSynchronize(0); *h = 2; k<<<n, 1>>>(y, n); cudaFreeHost(h);",
+     "grid 1000x1x1"},
+    {"PinnedChangedAfterTheEvent", "",
+     "float* h; cudaEvent_t e; cudaEventCreate(&e); cudaMallocHost(&h, 4); *h = 1; "
+     "cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0); cudaEventRecord(e); "
+     "cudaEventSynchronize(e); *h = 2; k<<<n, 1>>>(y, n); cudaFreeHost(h);",
+     "grid 1000x1x1"},
+    {"PinnedChangedAfterAnEarlierEvent", "",
+     "float* h; cudaEvent_t e; cudaEventCreate(&e); cudaMallocHost(&h, 4); *h = 1; "
+     "cudaEventRecord(e); cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0); "
+     "cudaEventSynchronize(e); *h = 2; k<<<n, 1>>>(y, n); cudaFreeHost(h);",
+     "launcher changes pinned memory"},
+    {"PinnedChangedAfterACopyThatWaits", "",
+     "float* h; cudaMallocHost(&h, 4); *h = 1; cudaMemcpy(y, h, 4, cudaMemcpyHostToDevice); "
+     "*h = 2; k<<<n, 1>>>(y, n); cudaFreeHost(h);",
+     "grid 1000x1x1"},
+    {"PageableChanged", "",
+     "float h = 1; cudaMemcpyAsync(y, &h, 4, cudaMemcpyHostToDevice, 0); h = 2; k<<<n, 1>>>(y, n);",
+     "grid 1000x1x1"},
+    {"RegisteredChanged", "",
+     "float h = 1; cudaHostRegister(&h, 4, 0); cudaMemcpyAsync(y, &h, 4, cudaMemcpyHostToDevice, "
+     "0); h = 2; cudaHostUnregister(&h); k<<<n, 1>>>(y, n);",
+     "launcher changes pinned memory"},
     // Before the launcher runs.
     {"GlobalConstructor", "static int fast; struct S { S() { fast = 1; } } s;",
      "k<<<fast + 1, 1>>>(y, n);", "grid 2x1x1"},

@@ -249,6 +249,21 @@ const std::vector<Case> kRecorded = {
      "#include <functional>\nextern \"C\" void run(const float* x, float* y, int n) { "
      "std::function<void(int)> go = [&](int g) { k<<<g, 32>>>(x, y, n); }; go(n); go(7); }",
      "grid 7x1x1"},
+    {"PinnedChangedAfterTheEvent",
+     RUN "float* h; cudaMallocHost(&h, 4); *h = 1; cudaEvent_t e; cudaEventCreate(&e); "
+         "cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0); cudaEventRecord(e); "
+         "cudaEventSynchronize(e); *h = 2; k<<<n, 32>>>(x, y, n); cudaFreeHost(h); "
+         "cudaEventDestroy(e); }",
+     "launch k grid 1000x1x1"},
+    {"PageableChanged",
+     RUN "float h = 1; cudaMemcpyAsync(y, &h, 4, cudaMemcpyHostToDevice, 0); h = 2; k<<<n, "
+         "32>>>(x, y, n); }",
+     "launch k grid 1000x1x1"},
+    {"DerivedStruct",
+     "struct Head { const float* from; int n; }; struct Rest : Head { float* to; unsigned a : 5; "
+     "unsigned b : 27; }; __global__ void derived(Rest r) {}\n" RUN
+     "Rest r{}; r.from = x; r.n = n; r.to = y + 2; r.a = 3; r.b = 1; derived<<<1, 32>>>(r); }",
+     "y+8 at 16"},
     {"CaughtException",
      "extern \"C\" void run(const float* x, float* y, int n) { int g = 1; try { throw 5; } catch "
      "(int v) { g = v; } k<<<g, 32>>>(x, y, n); }",
@@ -440,6 +455,25 @@ const std::vector<Case> kRefused = {
      "static int deep(int n) { volatile char space[4096]; space[0] = (char)n; return deep(n + 1) + "
      "space[0]; }\n" RUN "k<<<deep(n), 32>>>(x, y, n); }",
      "nest too deep"},
+    {"PinnedChanged",
+     RUN "float* h; cudaMallocHost(&h, 4); *h = 1; cudaMemcpyAsync(y, h, 4, "
+         "cudaMemcpyHostToDevice, 0); *h = 2; k<<<n, 32>>>(x, y, n); cudaFreeHost(h); }",
+     "launcher changes pinned memory while an upload from it may still run"},
+    {"PinnedChangedAfterAnEarlierEvent",
+     RUN "float* h; cudaMallocHost(&h, 4); *h = 1; cudaEvent_t e; cudaEventCreate(&e); "
+         "cudaEventRecord(e); cudaMemcpyAsync(y, h, 4, cudaMemcpyHostToDevice, 0); "
+         "cudaEventSynchronize(e); *h = 2; k<<<n, 32>>>(x, y, n); cudaFreeHost(h); "
+         "cudaEventDestroy(e); }",
+     "launcher changes pinned memory while an upload from it may still run"},
+    {"RegisteredChanged",
+     RUN "float h = 1; cudaHostRegister(&h, 4, 0); cudaMemcpyAsync(y, &h, 4, "
+         "cudaMemcpyHostToDevice, 0); h = 2; cudaHostUnregister(&h); k<<<n, 32>>>(x, y, n); }",
+     "launcher changes pinned memory while an upload from it may still run"},
+    {"CountsByAPointerAmongKeptBuffers",
+     "static float* row[30]; static float* at;\n" RUN
+     "if (!row[0]) { for (auto& r : row) cudaMalloc(&r, 4); at = row[0]; } int i = 0; while "
+     "(row[i] != at) ++i; if (i < 29) { at = row[i + 1]; k<<<n, 32>>>(x, y, n); } }",
+     "launcher keeps state between its calls"},
     {"NeverEnds", RUN "for (volatile int i = 0;; ++i) {} }", "launcher did not end within 3 s"},
     {"TimeStampCounter", RUN "k<<<(int)(__builtin_ia32_rdtsc() % 2) + 1, 32>>>(x, y, n); }",
      "launcher reads the time"},

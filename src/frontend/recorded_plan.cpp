@@ -110,6 +110,7 @@ class TraceReader {
   bool in_call_ = false;
   std::vector<Buffer> buffers_;  // in the order of their addresses' numbers
   LaunchPlan plan_;
+  std::vector<size_t> owners_;  // in buffers_, by buffer of the plan
   StreamOrder order_;
   uint64_t device_bytes_ = 0;
   int allocations_ = 0;
@@ -240,6 +241,7 @@ void TraceReader::AddBuffer(uint64_t address, PlanBuffer buffer) {
   if (address != recording::BufferAddress(buffers_.size(), is_other_)) {
     Garbled();
   }
+  owners_.push_back(buffers_.size());
   buffers_.push_back({.address = address, .plan_buffer = static_cast<int>(plan_.buffers.size())});
   plan_.buffers.push_back(std::move(buffer));
 }
@@ -255,8 +257,9 @@ void TraceReader::ReadMalloc() {
   device_bytes_ += size;
   // As the interpreter names what it has no variable's name for.
   const auto is_argument = [&](const std::string& name) {
-    return std::any_of(plan_.buffers.begin(), plan_.buffers.end(), [&](const PlanBuffer& buffer) {
-      return buffer.argument >= 0 && buffer.name == name;
+    const std::vector<LauncherArgument>& arguments = *calls_.front().arguments;
+    return std::any_of(arguments.begin(), arguments.end(), [&](const LauncherArgument& argument) {
+      return argument.is_buffer && argument.name == name;
     });
   };
   std::string name;
@@ -277,23 +280,19 @@ void TraceReader::ReadFree() {
   if (buffer.argument >= 0) {
     Fault(fmt::format("launcher frees its argument \"{}\"", buffer.name));
   }
-  for (Buffer& known : buffers_) {
-    if (known.plan_buffer == pointer.buffer) {
-      known.is_alive = false;
-      known.freed_line = line_;
-    }
-  }
+  Buffer& known = buffers_[owners_[static_cast<size_t>(pointer.buffer)]];
+  known.is_alive = false;
+  known.freed_line = line_;
   device_bytes_ -= std::min(device_bytes_, buffer.size_bytes);
 }
 
 void TraceReader::ReadHeld() {
   const uint64_t address = Word();
-  const auto found = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [&](const Buffer& buffer) { return buffer.address == address; });
-  if (found == buffers_.end()) {
+  const uint64_t index = recording::NearestBuffer(address, is_other_);
+  if (index >= buffers_.size() || buffers_[index].address != address) {
     Garbled();
   }
-  found->is_held = true;
+  buffers_[index].is_held = true;
 }
 
 void TraceReader::CheckFreed() {
@@ -316,22 +315,22 @@ DevicePointer TraceReader::Pointer(uint64_t address, const char* what) const {
   if (number > -kNearNull && number < kNearNull) {
     return {-1, number};
   }
-  for (const Buffer& buffer : buffers_) {
-    const auto offset = static_cast<int64_t>(address - buffer.address);
-    const uint64_t size = buffer.plan_buffer < 0
-                              ? 0
-                              : plan_.buffers[static_cast<size_t>(buffer.plan_buffer)].size_bytes;
-    const auto reach = static_cast<int64_t>(recording::kBufferReach);
-    if (buffer.plan_buffer < 0 || offset < -reach || offset > reach + static_cast<int64_t>(size)) {
-      continue;
-    }
-    if (!buffer.is_alive) {
-      Fault(FreedText(plan_.buffers[static_cast<size_t>(buffer.plan_buffer)], buffer.freed_line,
-                      what));
-    }
-    return {buffer.plan_buffer, offset};
+  const uint64_t index = recording::NearestBuffer(address, is_other_);
+  const Buffer* buffer =
+      index < buffers_.size() && buffers_[index].plan_buffer >= 0 ? &buffers_[index] : nullptr;
+  const PlanBuffer* of =
+      buffer == nullptr ? nullptr : &plan_.buffers[static_cast<size_t>(buffer->plan_buffer)];
+  const auto reach = static_cast<int64_t>(recording::kBufferReach);
+  const auto offset =
+      buffer == nullptr ? int64_t{0} : static_cast<int64_t>(address - buffer->address);
+  if (buffer == nullptr || offset < -reach ||
+      offset > reach + static_cast<int64_t>(of->size_bytes)) {
+    Refuse(fmt::format("{}: the pointer is to host memory or points nowhere", what));
   }
-  Refuse(fmt::format("{}: the pointer is to host memory or points nowhere", what));
+  if (!buffer->is_alive) {
+    Fault(FreedText(*of, buffer->freed_line, what));
+  }
+  return {buffer->plan_buffer, offset};
 }
 
 DevicePointer TraceReader::RangeOf(uint64_t address, uint64_t size, const char* what) const {

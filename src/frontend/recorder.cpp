@@ -91,8 +91,10 @@ class Recorder::Maker {
   Result<std::optional<Refusal>> Make(size_t arguments) {
     const std::string text =
         RecorderProgramText(unit_, *recorder_.launcher_, arguments, recorder_.names_);
+    OPTIML_ASSIGN(const std::string version, CompilerVersion());
     ContentHasher hasher;
-    hasher.Add(text).Add(compiler_.string()).Add(options_.cuda_include_directory.string());
+    hasher.Add(text).Add(compiler_.string()).Add(version);
+    hasher.Add(options_.cuda_include_directory.string()).Add(AllowedLibrarySymbols());
     for (const std::string& flag : kCompileFlags) {
       hasher.Add(flag);
     }
@@ -106,16 +108,22 @@ class Recorder::Maker {
     if (std::filesystem::exists(recorder_.program_, ignored)) {
       return std::optional<Refusal>();
     }
+    if (auto known = KnownRefusal()) {
+      return known;
+    }
     OPTIML_TRY(WriteTexts(text));
-    OPTIML_ASSIGN(const auto refused, CompileLauncher());
-    if (refused) {
-      return refused;
+    OPTIML_ASSIGN(auto refused, CompileLauncher());
+    if (!refused) {
+      OPTIML_ASSIGN(refused, CheckSymbols());
     }
-    OPTIML_ASSIGN(const auto by_symbols, CheckSymbols());
-    if (by_symbols) {
-      return by_symbols;
+    if (!refused) {
+      OPTIML_ASSIGN(refused, Link());
     }
-    return Link();
+    if (refused && is_for_good_) {
+      OPTIML_TRY(
+          WriteFileAtomically(RefusalFile(), fmt::format("{}\n{}", refused_line_, refused_what_)));
+    }
+    return refused;
   }
 
  private:
@@ -160,8 +168,34 @@ class Recorder::Maker {
     return RunProcess(request);
   }
 
-  std::optional<Refusal> Refuse(int line, const std::string& what) const {
+  std::optional<Refusal> Refuse(int line, const std::string& what) {
+    refused_line_ = line;
+    refused_what_ = what;
     return RefuseAt(unit_, line > 0 ? line : recorder_.launcher_->line, what);
+  }
+
+  // Beside the program that was not made: line and reason.
+  std::filesystem::path RefusalFile() const { return recorder_.program_.string() + ".refused"; }
+
+  std::optional<Refusal> KnownRefusal() {
+    constexpr size_t kMostBytes = 4096;
+    const Result<std::string> kept = ReadFile(RefusalFile(), kMostBytes);
+    const size_t end = kept ? kept->find('\n') : std::string::npos;
+    if (end == std::string::npos) {
+      return std::nullopt;
+    }
+    return Refuse(std::atoi(kept->c_str()), kept->substr(end + 1));
+  }
+
+  // The first line of what it says of itself: programs and refusals of another one are not taken.
+  Result<std::string> CompilerVersion() const {
+    OPTIML_ASSIGN(const ProcessOutcome outcome, Start({compiler_.string(), "--version"}));
+    if (!outcome.succeeded()) {
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("{} --version fails: {}", compiler_.string(),
+                               outcome.standard_error.substr(0, 300)));
+    }
+    return outcome.standard_output.substr(0, outcome.standard_output.find('\n'));
   }
 
   std::vector<std::string> CompileCommand(const std::string& file) const {
@@ -177,6 +211,7 @@ class Recorder::Maker {
   Result<std::optional<Refusal>> CompileLauncher() {
     OPTIML_ASSIGN(const ProcessOutcome outcome, Start(CompileCommand("launcher")));
     if (outcome.timed_out) {
+      is_for_good_ = false;
       return Refuse(
           0, fmt::format("compiling it for this machine took over {} s", kToolLimit.count()));
     }
@@ -189,8 +224,9 @@ class Recorder::Maker {
 
   // runtime.o: the same for all launchers, so it is kept.
   Result<void> MakeRuntime() const {
+    OPTIML_ASSIGN(const std::string version, CompilerVersion());
     ContentHasher hasher;
-    hasher.Add(compiler_.string()).Add(options_.cuda_include_directory.string());
+    hasher.Add(compiler_.string()).Add(version).Add(options_.cuda_include_directory.string());
     for (const EmbeddedText& file : EmbeddedRecorderTexts()) {
       hasher.Add(file.text);
     }
@@ -300,6 +336,9 @@ class Recorder::Maker {
   std::filesystem::path compiler_;
   TemporaryDirectory scratch_;
   std::string space_;
+  int refused_line_ = 0;
+  std::string refused_what_;
+  bool is_for_good_ = true;  // not for want of time
 };
 
 Result<std::variant<Recorder, Refusal>> Recorder::Make(const ast::SourceUnit& unit,

@@ -175,6 +175,21 @@ bool IsAllowedLibrarySymbol(std::string_view symbol) {
   return StartsWithOneOf(symbol, kPrefixes) || StartsWithOneOf(symbol, kThrown) || IsThrow(symbol);
 }
 
+std::string AllowedLibrarySymbols() {
+  std::string text;
+  const auto add = [&text](const auto& names) {
+    for (const std::string_view name : names) {
+      text += std::string(name) + "\n";
+    }
+    text += "\n";
+  };
+  add(kNames);
+  add(kMath);
+  add(kPrefixes);
+  add(kThrown);
+  return text;
+}
+
 std::string DemangledSymbol(const std::string& symbol) {
   int status = 0;
   char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);

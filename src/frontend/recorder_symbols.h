@@ -13,6 +13,9 @@ namespace optiml::frontend {
 // `symbol` as the linker knows it.
 bool IsAllowedLibrarySymbol(std::string_view symbol);
 
+// The whole list as one text: another list is another text.
+std::string AllowedLibrarySymbols();
+
 // For people: "std::thread::join()" for _ZNSt6thread4joinEv.
 std::string DemangledSymbol(const std::string& symbol);
 

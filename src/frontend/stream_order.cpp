@@ -137,6 +137,17 @@ void StreamOrder::HostWaitsForAll() {
   }
 }
 
+StreamOrder::Ticket StreamOrder::Last(uint64_t stream) const {
+  const uint64_t handle = stream == kLegacyHandle ? kDefault : stream;
+  const auto found = streams_.find(handle);
+  return {handle, found == streams_.end() ? 0 : found->second.issued};
+}
+
+bool StreamOrder::HostHasSeen(const Ticket& ticket) const {
+  const auto found = host_.find(ticket.stream);
+  return found != host_.end() && found->second >= ticket.number;
+}
+
 std::optional<int> StreamOrder::Unfinished() const {
   const auto knows = [](const Clock& clock, uint64_t handle, uint64_t number) {
     const auto found = clock.find(handle);

@@ -52,6 +52,14 @@ class StreamOrder {
   void HostWaitsForEvent(uint64_t event);
   void HostWaitsForAll();
 
+  // The last work that was issued on the stream, and whether the host has waited for it.
+  struct Ticket {
+    uint64_t stream = 0;
+    uint64_t number = 0;
+  };
+  Ticket Last(uint64_t stream) const;
+  bool HostHasSeen(const Ticket& ticket) const;
+
   // The line of the last work on a stream that neither the host nor the default stream waited for.
   std::optional<int> Unfinished() const;
 

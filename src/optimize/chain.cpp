@@ -238,7 +238,8 @@ GainVerdict JudgeMeasurement(const GainMeasurement& measured) {
   const Gain second = OverShapes(measured.second);
   GainVerdict verdict;
   verdict.gain = first.ratio;
-  verdict.kept = first.low > 1 && second.low > 1;
+  verdict.kept =
+      first.low > 1 && second.low > 1 && std::min(first.ratio, second.ratio) > kNegligibleGain;
   const std::string numbers = fmt::format(
       "measured {:.3g} times as fast as the original (95 % interval {:.4g} to {:.4g}; again, in "
       "each other's places and on other data: {:.4g} to {:.4g})",

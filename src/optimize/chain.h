@@ -48,7 +48,9 @@ struct GainVerdict {
 };
 // Predicted times: only above the device's stated error.
 GainVerdict JudgePrediction(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);
-// Measured in turn, twice: only when both intervals, at all shapes taken together, exclude no gain.
+// Measured in turn, twice: only when both intervals, at all shapes taken together, exclude that
+// there is no gain, and the gain is more than kNegligibleGain both times: equal kernels in other
+// places of memory differ by some tenths of a percent.
 GainVerdict JudgeMeasurement(const GainMeasurement& measured);
 
 struct ChainOutcome {

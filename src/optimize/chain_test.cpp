@@ -184,6 +184,7 @@ TEST(JudgePrediction, GainMustExceedTheStatedError) {
 TEST(JudgeMeasurement, BothIntervalsMustExcludeThatThereIsNoGain) {
   EXPECT_TRUE(JudgeMeasurement({{{1.1, 1.05, 1.15}}, {{1.1, 1.01, 1.2}}}).kept);
   EXPECT_FALSE(JudgeMeasurement({{{1.1, 0.99, 1.15}}, {{1.1, 1.05, 1.2}}}).kept);
+  EXPECT_FALSE(JudgeMeasurement({{{1.005, 1.004, 1.006}}, {{1.005, 1.004, 1.006}}}).kept);
   const GainVerdict unconfirmed = JudgeMeasurement({{{1.1, 1.05, 1.15}}, {{1.0, 0.99, 1.01}}});
   EXPECT_FALSE(unconfirmed.kept);
   EXPECT_THAT(unconfirmed.reason, HasSubstr("no significant difference"));

@@ -25,6 +25,11 @@ class InterruptibleDevice : public Device {
     return device_.Time(request);
   }
 
+  Result<Profile> Counters(const RunRequest& request) override {
+    OPTIML_TRY(CheckStop(stop_));
+    return device_.Counters(request);
+  }
+
   static Result<void> CheckStop(const std::atomic<bool>* stop) {
     if (stop != nullptr && stop->load()) {
       return Error(ErrorCode::kInterrupted, "interrupted");

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kCachedInputBytes = size_t{256} << 20;
 // A host with a GPU has more of it; making contents anew costs more than a measurement.
 constexpr size_t kCachedMeasuredBytes = size_t{4} << 30;
+// Counters cost as much as a measurement: only of what is within this factor of the best time.
+constexpr double kWorthCounting = 1.25;
 // Of the contents of gain measurements: fresh ones.
 constexpr uint64_t kGainSeed = 77'000'017;
 
@@ -133,19 +135,31 @@ Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& ev
     request->artifact = &candidate.artifact;
     request->plan = &plan;
     Result<TimeOutcome> timed = device_.Time(*request);
+    const auto give_back = [&] {  // the artifact is the candidate's; the request outlives it
+      request->artifact = nullptr;
+      request->plan = nullptr;
+    };
     const double floor = PhysicalFloor(task_, rows[row].sizes, device_.Info());
     if (timed && timed->timing.kind == TimingKind::kMeasured &&
         timed->status == RunStatus::kCompleted && timed->timing.median_s < floor) {
       timed = device_.Time(*request);  // a second look before the verdict
     }
-    request->artifact = nullptr;  // the candidate's; the request outlives it
-    request->plan = nullptr;
     if (!timed) {
+      give_back();
       return std::move(timed).error();
     }
-    OPTIML_ASSIGN(std::optional<Rejection> rejection, CheckOne(row, candidate, *timed, evaluation));
-    if (rejection) {
-      evaluation.outcome = *std::move(rejection);
+    Result<std::optional<Rejection>> rejection = CheckOne(row, candidate, *timed, evaluation);
+    if (rejection && !*rejection && row == 0) {
+      if (Result<void> counted = AddCounters(*request, *timed); !counted) {
+        rejection = std::move(counted).error();
+      }
+    }
+    give_back();
+    if (!rejection) {
+      return std::move(rejection).error();
+    }
+    if (*rejection) {
+      evaluation.outcome = **std::move(rejection);
       return {};
     }
     timed->timing.shape = rows[row].Text();
@@ -157,10 +171,19 @@ Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& ev
   return {};
 }
 
+Result<void> ShapeTimer::AddCounters(const RunRequest& request, TimeOutcome& timed) {
+  const double seconds = timed.timing.median_s;
+  const bool is_worth_it = best_s_ == 0 || seconds <= kWorthCounting * best_s_;
+  best_s_ = best_s_ == 0 ? seconds : std::min(best_s_, seconds);
+  if (timed.profile.metrics.empty() && is_worth_it && device_.Info().capabilities.counts) {
+    OPTIML_ASSIGN(timed.profile, device_.Counters(request));
+  }
+  return {};
+}
+
 Result<std::optional<Rejection>> ShapeTimer::CheckOne(size_t row,
                                                       const PreparedCandidate& candidate,
-                                                      TimeOutcome& timed,
-                                                      Evaluation& evaluation) {
+                                                      TimeOutcome& timed, Evaluation& evaluation) {
   using Outcome = std::optional<Rejection>;
   const std::string shape = task_.timed[row].Text();
   if (timed.status != RunStatus::kCompleted) {

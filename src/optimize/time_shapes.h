@@ -43,7 +43,9 @@ class ShapeTimer {
   ShapeTimer(const KernelTask& task, Device& device, Verifier& verifier, uint64_t seed)
       : task_(task), device_(device), verifier_(verifier), seed_(seed) {}
 
-  // Adds times and counters to the evaluation, or the Rejection. REQUIRES: it was accepted so far.
+  // Adds times to the evaluation, or the Rejection; and counters at the first shape, where the
+  // device has them at hand or the candidate is not much slower than the best so far. REQUIRES: it
+  // was accepted so far.
   Result<void> Time(const PreparedCandidate& candidate, Evaluation& evaluation);
 
   // How many times as fast as `incumbent`. Only on a device that measures; absent when one of them
@@ -61,6 +63,7 @@ class ShapeTimer {
   Result<RunRequest*> RequestFor(size_t row, const LaunchPlan& plan);
   Result<RunRequest> MakeRequest(const LaunchPlan& plan,
                                  const std::vector<const TaskInputs*>& inputs) const;
+  Result<void> AddCounters(const RunRequest& request, TimeOutcome& timed);
   Result<std::optional<Rejection>> CheckOne(size_t row, const PreparedCandidate& candidate,
                                             TimeOutcome& timed, Evaluation& evaluation);
   Result<std::optional<Gain>> GainOnce(size_t row, const PreparedCandidate& candidate,
@@ -72,6 +75,7 @@ class ShapeTimer {
   Verifier& verifier_;
   uint64_t seed_;
   std::map<size_t, CachedRequest> requests_;  // by timed row
+  double best_s_ = 0;                         // at the first row; 0: none yet
 };
 
 }  // namespace optiml

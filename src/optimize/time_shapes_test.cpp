@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "optimize/interruptible_device.h"
 #include "optimize/scripted_run.h"
 
 namespace optiml {
@@ -69,6 +70,38 @@ TEST_F(TimeShapes, WhatIsWrittenMayStayInTheCache) {
   EXPECT_NEAR(PhysicalFloor(run_.task, sizes, run_.device.info), 16, 1e-9);
   run_.task.cost.bytes.reset();
   EXPECT_EQ(PhysicalFloor(run_.task, sizes, run_.device.info), 0);
+}
+
+TEST_F(TimeShapes, CountersAreOfWhatIsNotMuchSlowerThanTheBest) {
+  // A device that counts apart from timing.
+  class Counting : public InterruptibleDevice {
+   public:
+    using InterruptibleDevice::InterruptibleDevice;
+    Result<Profile> Counters(const RunRequest& request) override {
+      counted.push_back(request.artifact->ptx);
+      Profile profile;
+      profile.metrics["work"] = {1, "inst"};
+      return profile;
+    }
+    std::vector<std::string> counted;
+  };
+  run_.script.time = [](const std::string& text) {
+    return text == "slow" ? 2e-3 : text == "near" ? 1.2e-3 : 1e-3;
+  };
+  const auto time = run_.device.on_time;
+  run_.device.on_time = [&](const RunRequest& request) -> Result<TimeOutcome> {
+    OPTIML_ASSIGN(TimeOutcome timed, time(request));
+    timed.profile = Profile();
+    return timed;
+  };
+  Counting device(run_.device, nullptr);
+  ShapeTimer timer(run_.task, device, verifier_, 1);
+  for (const char* text : {"root", "slow", "near"}) {
+    Evaluation evaluation;
+    ASSERT_TRUE(timer.Time(Prepared(text), evaluation));
+    EXPECT_EQ(evaluation.profile.has_value(), std::string(text) != "slow") << text;
+  }
+  EXPECT_THAT(device.counted, testing::ElementsAre("root", "near"));
 }
 
 TEST_F(TimeShapes, GainsAreMeasuredInBothPlaces) {

@@ -355,6 +355,8 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     worker->parallel = workers > 1;
     worker->cache = cache;
     worker->float_shadow = request.shadow;
+    worker->cycles_before = request.cycles_before;
+    worker->nanoseconds_before = request.nanoseconds_before;
     worker->blocks.resize(program.blocks.size());
     worker->sites.resize(std::max(program.memory_sites, 1u));
     worker->predicated_threads.resize(kInstructionClasses);

@@ -88,6 +88,9 @@ struct LaunchRequest {
   // Follows floating-point values in double arithmetic (float_shadow.h), some 15 times slower and
   // on one host thread; null: does not.
   FloatShadow* shadow = nullptr;
+  // What the clocks showed before the launch: they count thread instructions from there.
+  uint64_t cycles_before = 0;
+  uint64_t nanoseconds_before = 0;  // %globaltimer
   size_t findings_limit = 16;       // further findings are counted, not described
   size_t printf_bytes = 64 * 1024;  // output of printf that is kept
   // Set from elsewhere: the launch ends soon, as at its step limit. Null: nobody does.

@@ -28,7 +28,10 @@ uint64_t FunctionAddress(const Module& module, const Function& function) {
          kFunctionUnit * static_cast<uint64_t>(&function - module.functions.data());
 }
 
-DeviceMemory::DeviceMemory() = default;
+DeviceMemory::DeviceMemory(uint64_t base) : next_address_(base) {
+  OPTIML_CHECK(base >= kGlobalBase && base % kAllocationAlignment == 0,
+               "allocations lie above the windows");
+}
 DeviceMemory::DeviceMemory(DeviceMemory&&) noexcept = default;
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&&) noexcept = default;
 DeviceMemory::~DeviceMemory() = default;

@@ -62,7 +62,9 @@ struct Allocation {
 
 class DeviceMemory {
  public:
-  DeviceMemory();
+  // The first allocation lies at `base`. REQUIRES: base >= kGlobalBase, a multiple of
+  // kAllocationAlignment (checked)
+  explicit DeviceMemory(uint64_t base = kGlobalBase);
   DeviceMemory(DeviceMemory&&) noexcept;
   DeviceMemory& operator=(DeviceMemory&&) noexcept;
   DeviceMemory(const DeviceMemory&) = delete;  // allocations own their bytes

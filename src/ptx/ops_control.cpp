@@ -414,8 +414,10 @@ const Op* LocalAddress(Warp& w, const Op* op) {
 const Op* ReadClock(Warp& w, const Op* op) {
   // Time is the number of thread-instructions so far: monotonic, the same in every run with one
   // worker.
-  const auto now = static_cast<uint64_t>(w.worker->clock_start - w.worker->steps_left);
   const auto which = static_cast<SpecialRegister>(op->aux);
+  const uint64_t before = which >= SpecialRegister::kGlobalTimer ? w.worker->nanoseconds_before
+                                                                 : w.worker->cycles_before;
+  const auto now = before + static_cast<uint64_t>(w.worker->clock_start - w.worker->steps_left);
   const bool high = which == SpecialRegister::kClockHi || which == SpecialRegister::kGlobalTimerHi;
   const bool wide = which == SpecialRegister::kClock64 || which == SpecialRegister::kGlobalTimer;
   for (uint32_t m = w.active; m != 0; m &= m - 1) {

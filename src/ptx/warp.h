@@ -219,6 +219,8 @@ struct Worker {
   FloatShadow* float_shadow = nullptr;  // of global memory
   int64_t steps_left = 0;
   int64_t clock_start = 0;  // steps_left at the beginning
+  uint64_t cycles_before = 0;
+  uint64_t nanoseconds_before = 0;
   std::vector<BlockCount> blocks;
   std::vector<MemorySite> sites;
   std::vector<uint64_t> predicated_threads;  // by class

@@ -33,6 +33,10 @@ std::string SourceListing(std::string_view source);
 // `in_comment` carries a block comment from line to line.
 std::string HighlightLine(std::string_view line, bool& in_comment);
 
+// html_error_map.cpp
+// Where an output is wrong; "" for a map that is not whole.
+std::string ErrorMapFigure(const ErrorMap& map);
+
 // html_tables.cpp
 // Rows of metric, before, after, ratio; good changes are marked by the metric's sense.
 std::string MetricChangeTable(const std::vector<MetricChange>& changes, std::string_view caption);

@@ -177,26 +177,73 @@ void AddChain(const ReportModel& model, std::string& out) {
   out += "</ol>";
 }
 
+// Pictures that are shown at once; with more of them each waits to be opened.
+constexpr size_t kMostOpenMaps = 6;
+
+std::string MapDetails(const ErrorMap* map, bool open) {
+  const std::string figure = map == nullptr ? "" : ErrorMapFigure(*map);
+  return figure.empty() ? ""
+                        : fmt::format("<details{}><summary>Where it is wrong</summary>{}</details>",
+                                      open ? " open" : "", figure);
+}
+
+void AddLedger(const ReportModel& model, bool unsupported, std::string& out) {
+  const auto maps =
+      static_cast<size_t>(std::count_if(model.rejected.begin(), model.rejected.end(),
+                                        [](const LedgerRow& row) { return row.map != nullptr; }));
+  out += fmt::format(
+      "<div class=scroll><table class=ledger id={}><thead><tr><th>node<th>edit<th>stage<th>reason"
+      "<tbody>",
+      unsupported ? "unchecked" : "ledger");
+  for (const LedgerRow& row : model.rejected) {
+    if (row.is_unsupported != unsupported) {
+      continue;
+    }
+    const Rejection* rejection = row.node->evaluation.rejection();
+    out += fmt::format(
+        "<tr><td><a href=\"#node-{0}\">{0}</a><td><code>{1}</code><td class={2}>{3}<td>{4}{5}{6}",
+        row.node->id, EscapeHtml(row.node->edit.Label()), unsupported ? "muted" : "bad",
+        StageName(rejection->stage), EscapeHtml(rejection->reason),
+        row.evidence.empty() ? "" : "<br><code>" + EscapeHtml(row.evidence) + "</code>",
+        MapDetails(row.map, maps <= kMostOpenMaps));
+  }
+  out += "</table></div>";
+}
+
+// The file that is handed over, when its own check found it wrong.
+void AddDelivered(const ReportModel& model, std::string& out) {
+  const auto& result = model.run->result;
+  const Evaluation* delivered = result && result->delivered ? &*result->delivered : nullptr;
+  if (delivered == nullptr || delivered->accepted() || !delivered->verify ||
+      !delivered->verify->error_map) {
+    return;
+  }
+  out += "<h3>The file as delivered</h3><p><code>" + EscapeHtml(FirstEvidence(*delivered)) +
+         "</code></p>" + MapDetails(&*delivered->verify->error_map, true);
+}
+
 void AddRejected(const ReportModel& model, std::string& out) {
+  AddDelivered(model, out);
   if (model.rejected.empty()) {
     out += "<p class=muted>No candidate was rejected.</p>";
     return;
   }
-  out += fmt::format(
-      "<p>{} of {} candidates were rejected, each at the first check that it failed.</p><input "
-      "class=filter type=search placeholder=\"filter\" aria-label=\"Filter rejected "
-      "candidates\" data-filter=ledger hidden><div class=scroll><table class=ledger "
-      "id=ledger><thead><tr><th>node<th>edit<th>stage<th>reason<tbody>",
-      model.rejected.size(), model.nodes.size() - 1);
-  for (const LedgerRow& row : model.rejected) {
-    const Rejection* rejection = row.node->evaluation.rejection();
+  const size_t wrong = model.rejected.size() - static_cast<size_t>(model.unsupported_count);
+  if (wrong > 0) {
     out += fmt::format(
-        "<tr><td><a href=\"#node-{0}\">{0}</a><td><code>{1}</code><td class=bad>{2}<td>{3}{4}",
-        row.node->id, EscapeHtml(row.node->edit.Label()), StageName(rejection->stage),
-        EscapeHtml(rejection->reason),
-        row.evidence.empty() ? "" : "<br><code>" + EscapeHtml(row.evidence) + "</code>");
+        "<p>{} of {} candidates were rejected, each at the first check that it failed.</p><input "
+        "class=filter type=search placeholder=\"filter\" aria-label=\"Filter rejected "
+        "candidates\" data-filter=ledger hidden>",
+        wrong, model.nodes.size() - 1);
+    AddLedger(model, false, out);
   }
-  out += "</table></div>";
+  if (model.unsupported_count > 0) {
+    out += fmt::format(
+        "<h3>Not checked</h3><p>{} of {} candidates could not be checked: what they do is not "
+        "followed, and whether they are right was not found out.</p>",
+        model.unsupported_count, model.nodes.size() - 1);
+    AddLedger(model, true, out);
+  }
 }
 
 void AddTimes(const ReportModel& model, std::string& out) {
@@ -250,6 +297,13 @@ void AddLifts(const ReportModel& model, std::string& out) {
   }
 }
 
+// " (recorded)": who made the plans of the task's own kernel.
+std::string LauncherNote(const ReportModel& model) {
+  return model.before == nullptr || model.before->launcher.empty()
+             ? ""
+             : " (" + model.before->launcher + ")";
+}
+
 void AddEnvironment(const ReportModel& model, std::string& out) {
   const RunRecord& run = *model.run;
   out += "<dl class=wide>";
@@ -273,7 +327,7 @@ void AddEnvironment(const ReportModel& model, std::string& out) {
   }
   fact("task", run.task.folder.empty() ? run.task.source_path : run.task.folder);
   fact("task hash", run.task.hash);
-  fact("launcher", run.task.entry);
+  fact("launcher", run.task.entry + LauncherNote(model));
   std::string shapes;
   for (const std::string& shape : run.task.checked_shapes) {
     shapes += (shapes.empty() ? "" : "; ") + shape;

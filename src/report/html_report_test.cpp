@@ -99,6 +99,59 @@ TEST(HtmlReport, ShowsThatTimesArePredictedAndWhatWasNotObtained) {
   EXPECT_THAT(page, HasSubstr("y[0, 999]: expected 0.25"));
 }
 
+TEST(HtmlReport, DrawsWhereAnOutputIsWrong) {
+  const std::string page = Page();
+  EXPECT_EQ(Count(page, "class=errormap"), 1u);
+  EXPECT_THAT(page, HasSubstr("role=img aria-label=\"Error of y, 33 x 1000 elements, in 33 x 64 "
+                              "cells that show the worst of theirs: "));
+  EXPECT_THAT(page, HasSubstr(">never written</text>"));
+  EXPECT_THAT(page, HasSubstr(">up to 10 x what is allowed</text>"));
+  EXPECT_THAT(page, HasSubstr("<path class=m6 d=\"M57 0.5h7"));
+}
+
+TEST(HtmlReport, AMapOfTheWrongSizeIsNotDrawn) {
+  ErrorMap map = sample::MakeMap();
+  EXPECT_THAT(ErrorMapFigure(map), HasSubstr("<svg"));
+  map.cells.pop_back();
+  EXPECT_EQ(ErrorMapFigure(map), "");
+  map = ErrorMap();
+  EXPECT_EQ(ErrorMapFigure(map), "");
+}
+
+TEST(HtmlReport, ShowsWhereTheDeliveredFileIsWrong) {
+  RunRecord run = sample::FinishedRun();
+  run.result->delivered = sample::RejectWithMismatch();
+  EXPECT_EQ(Count(HtmlReport(MakeReportModel(run)), "class=errormap"), 2u);
+}
+
+TEST(Report, WhatCouldNotBeCheckedStandsApart) {
+  RunRecord run = sample::FinishedRun();
+  EXPECT_THAT(Page(), Not(HasSubstr("Not checked")));
+  Rejection untraceable{Stage::kPlan, "kernel.cu:5: the launcher uses goto", true};
+  run.nodes[2].evaluation.outcome = untraceable;
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_EQ(model.unsupported_count, 1);
+  EXPECT_EQ(model.rejected.size(), 3u);
+  EXPECT_TRUE(model.rejected.back().is_unsupported);
+  const std::string page = HtmlReport(model);
+  EXPECT_THAT(page, HasSubstr("2 of 7 candidates were rejected"));
+  const size_t apart = page.find("<table class=ledger id=unchecked>");
+  ASSERT_NE(apart, std::string::npos);
+  EXPECT_GT(page.find("uses goto", apart), apart);
+  EXPECT_THAT(MarkdownReport(model), HasSubstr("## Candidates that could not be checked"));
+  EXPECT_THAT(JsonReport(model), HasSubstr("\"unsupported\": true"));
+}
+
+TEST(Report, SaysWhoMadeThePlans) {
+  RunRecord run = sample::FinishedRun();
+  run.nodes[0].evaluation.launcher = "recorded";
+  run.result->root->launcher = "recorded";
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_THAT(HtmlReport(model), HasSubstr("<dt>launcher<dd>rows (recorded)"));
+  EXPECT_THAT(MarkdownReport(model), HasSubstr("- launcher: rows (recorded)"));
+  EXPECT_THAT(JsonReport(model), HasSubstr("\"launcher\": \"recorded\""));
+}
+
 TEST(HtmlReport, OfARunThatHasJustBegunIsAPage) {
   RunRecord run = sample::UnfinishedRun();
   run.nodes.clear();

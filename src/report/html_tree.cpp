@@ -105,8 +105,9 @@ class TreeWriter {
   std::string Outcome(const NodeRow& row) const {
     const Evaluation& evaluation = row.record->evaluation;
     if (const Rejection* rejection = evaluation.rejection()) {
-      return fmt::format("<span class=bad>{}</span> <span class=muted>{}</span>",
-                         StageName(rejection->stage), EscapeHtml(rejection->reason));
+      return fmt::format("<span class={}>{}</span> <span class=muted>{}</span>",
+                         rejection->is_unsupported ? "muted" : "bad", StageName(rejection->stage),
+                         EscapeHtml(rejection->reason));
     }
     std::string out;
     if (row.on_best_path && row.depth > 0 && static_cast<size_t>(row.depth) <= marks_.size()) {
@@ -175,6 +176,9 @@ class TreeWriter {
     if (row.gain) {
       fact("against the task's kernel", FormatFactor(*row.gain));
     }
+    if (!evaluation.launcher.empty()) {
+      fact("launcher", EscapeHtml(evaluation.launcher));
+    }
     for (const KernelResources& kernel : evaluation.resources) {
       fact("resources",
            fmt::format("<code>{}</code>: {} registers, {} shared, {} spilled",
@@ -226,7 +230,9 @@ class TreeWriter {
     }
     if (const Rejection* rejection = evaluation.rejection()) {
       const std::string evidence = FirstEvidence(evaluation);
-      out += fmt::format("<p class=verdict><span class=bad>rejected at {}</span> {}{}</p>",
+      out += fmt::format("<p class=verdict><span class={}>{} at {}</span> {}{}</p>",
+                         rejection->is_unsupported ? "muted" : "bad",
+                         rejection->is_unsupported ? "not checked" : "rejected",
                          StageName(rejection->stage), EscapeHtml(rejection->reason),
                          evidence.empty() ? "" : "<br><code>" + EscapeHtml(evidence) + "</code>");
     } else if (above != nullptr) {

@@ -1,4 +1,6 @@
 // The report as JSON: everything the other formats show, as numbers. Absent values are null.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "report/metric_table.h"
@@ -57,6 +59,29 @@ Json ToJson(const Diagnosis& diagnosis) {
           {"speed_of_light", diagnosis.speed_of_light}};
 }
 
+Json ToJson(const ErrorMap& map) {
+  Json lines = Json::array();
+  const auto columns = static_cast<size_t>(std::max<int64_t>(map.cell_columns, 1));
+  for (size_t at = 0; at < map.cells.size(); at += columns) {
+    lines.push_back(map.cells.substr(at, columns));
+  }
+  Json meanings = Json::object();
+  for (const char cell : MapKinds(map)) {
+    meanings[std::string(1, cell)] = MapCellMeaning(cell, map.is_exact);
+  }
+  return {{"argument", map.argument}, {"shape", map.shape}, {"rows", map.rows},
+          {"columns", map.columns},   {"cells", lines},     {"meanings", meanings}};
+}
+
+Json ToJson(const Mismatch& mismatch) {
+  return {{"argument", mismatch.argument},
+          {"index", mismatch.index},
+          {"coordinates", mismatch.coordinates},
+          {"expected", mismatch.expected},
+          {"got", mismatch.got},
+          {"unwritten", mismatch.unwritten}};
+}
+
 Json ToJson(const VerifyReport& verify) {
   Json json = {{"stage_reached", StageName(verify.stage_reached)},
                {"cases_run", verify.cases_run},
@@ -66,15 +91,13 @@ Json ToJson(const VerifyReport& verify) {
                {"mismatch_count", verify.mismatch_count},
                {"failing_case", verify.failing_case},
                {"first_mismatch", nullptr},
+               {"error_map", nullptr},
                {"findings", Json::array()}};
   if (verify.first_mismatch) {
-    const Mismatch& mismatch = *verify.first_mismatch;
-    json["first_mismatch"] = {{"argument", mismatch.argument},
-                              {"index", mismatch.index},
-                              {"coordinates", mismatch.coordinates},
-                              {"expected", mismatch.expected},
-                              {"got", mismatch.got},
-                              {"unwritten", mismatch.unwritten}};
+    json["first_mismatch"] = ToJson(*verify.first_mismatch);
+  }
+  if (verify.error_map) {
+    json["error_map"] = ToJson(*verify.error_map);
   }
   for (const Finding& finding : verify.findings) {
     json["findings"].push_back({{"kind", finding.kind},
@@ -115,6 +138,8 @@ Json ToJson(const Evaluation& evaluation) {
   json["accepted"] = rejection == nullptr;
   json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
   json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
+  json["unsupported"] = rejection != nullptr && rejection->is_unsupported;
+  json["launcher"] = evaluation.launcher.empty() ? Json(nullptr) : Json(evaluation.launcher);
   json["from_store"] = evaluation.from_store;
   json["verify"] = evaluation.verify ? ToJson(*evaluation.verify) : Json(nullptr);
   json["timings"] = Json::array();
@@ -259,6 +284,7 @@ std::string JsonReport(const ReportModel& model) {
                                 {"edit", row.node->edit.Label()},
                                 {"stage", StageName(rejection->stage)},
                                 {"reason", rejection->reason},
+                                {"unsupported", row.is_unsupported},
                                 {"evidence", row.evidence}});
   }
   json["stage_seconds"] = Json::array();

@@ -71,8 +71,8 @@ void AddNode(const ReportModel& model, const NodeRow& row, std::string& out) {
   const std::string label = node.parent < 0 ? "the task's kernel" : "`" + node.edit.Label() + "`";
   std::string outcome;
   if (const Rejection* rejection = node.evaluation.rejection()) {
-    outcome = fmt::format("rejected at {}: {}", StageName(rejection->stage),
-                          EscapeMarkdown(rejection->reason));
+    outcome = fmt::format("{} at {}: {}", rejection->is_unsupported ? "not checked" : "rejected",
+                          StageName(rejection->stage), EscapeMarkdown(rejection->reason));
   } else if (row.time_s) {
     outcome = fmt::format("{} {}{}", model.word, FormatSeconds(*row.time_s),
                           row.gain ? " (" + FormatFactor(*row.gain) + ")" : "");
@@ -141,8 +141,15 @@ void AddRoofline(const ReportModel& model, std::string& out) {
 void AddRest(const ReportModel& model, std::string& out) {
   const RunRecord& run = *model.run;
   if (!model.rejected.empty()) {
-    out += "\n## Rejected candidates\n\n| node | edit | stage | reason |\n|---:|---|---|---|\n";
+    bool of_unsupported = false;
     for (const LedgerRow& row : model.rejected) {
+      if (&row == &model.rejected.front() || row.is_unsupported != of_unsupported) {
+        of_unsupported = row.is_unsupported;
+        out += of_unsupported ? "\n## Candidates that could not be checked\n\nWhether they are "
+                                "right was not found out.\n"
+                              : "\n## Rejected candidates\n";
+        out += "\n| node | edit | stage | reason |\n|---:|---|---|---|\n";
+      }
       const Rejection* rejection = row.node->evaluation.rejection();
       out += fmt::format("| {} | {} | {} | {}{} |\n", row.node->id,
                          EscapeMarkdown(row.node->edit.Label()), StageName(rejection->stage),
@@ -185,6 +192,9 @@ void AddRest(const ReportModel& model, std::string& out) {
   line("architecture", run.environment.architecture);
   line("toolchain", run.environment.toolchain);
   line("started", run.environment.started_at);
+  if (model.before != nullptr && !model.before->launcher.empty()) {
+    line("launcher", fmt::format("{} ({})", run.task.entry, model.before->launcher));
+  }
   line("task", run.task.name + " " + run.task.hash.substr(0, 12));
   for (const auto& [key, value] : run.task.origin) {
     line(key.c_str(), value);

@@ -218,10 +218,22 @@ std::vector<std::string> Notes(const ReportModel& model) {
 std::vector<LedgerRow> MakeLedger(const RunRecord& run) {
   std::vector<LedgerRow> rows;
   for (const NodeRecord& node : run.nodes) {
-    if (!node.evaluation.accepted()) {
-      rows.push_back({&node, FirstEvidence(node.evaluation)});
+    const Rejection* rejection = node.evaluation.rejection();
+    if (rejection == nullptr) {
+      continue;
     }
+    LedgerRow row;
+    row.node = &node;
+    row.evidence = FirstEvidence(node.evaluation);
+    row.is_unsupported = rejection->is_unsupported;
+    if (node.evaluation.verify && node.evaluation.verify->error_map) {
+      row.map = &*node.evaluation.verify->error_map;
+    }
+    rows.push_back(std::move(row));
   }
+  // What is known to be wrong first.
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const LedgerRow& row) { return !row.is_unsupported; });
   return rows;
 }
 
@@ -348,6 +360,9 @@ ReportModel MakeReportModel(RunRecord record) {
   model.chain = MakeChain(model);
   MakeRoofline(model);
   model.rejected = MakeLedger(run);
+  model.unsupported_count =
+      static_cast<int>(std::count_if(model.rejected.begin(), model.rejected.end(),
+                                     [](const LedgerRow& row) { return row.is_unsupported; }));
   for (const NodeRecord& node : run.nodes) {
     model.accepted_count += node.parent >= 0 && node.evaluation.accepted() ? 1 : 0;
     model.duplicate_count += node.duplicate_of >= 0 ? 1 : 0;

@@ -95,7 +95,9 @@ struct StageShare {
 // A candidate that was not accepted.
 struct LedgerRow {
   const NodeRecord* node = nullptr;
-  std::string evidence;  // first mismatch or finding; empty when the reason says all
+  std::string evidence;           // first mismatch or finding; empty when the reason says all
+  const ErrorMap* map = nullptr;  // where its output is wrong; in `run`
+  bool is_unsupported = false;    // not checked rather than wrong
 };
 
 struct ReportModel {
@@ -120,6 +122,7 @@ struct ReportModel {
   std::optional<Roofline> roofline;
   std::string no_roofline;  // why there is none
   std::vector<LedgerRow> rejected;
+  int unsupported_count = 0;  // of the rejected: what could not be checked
   int accepted_count = 0;
   int duplicate_count = 0;  // the same program as an earlier node
   std::vector<StageShare> stage_shares;

@@ -160,12 +160,32 @@ inline Evaluation Reject(Stage stage, std::string reason) {
   return evaluation;
 }
 
+// Right, wrong by several decades, of the wrong kind, and unwritten in its last columns.
+inline ErrorMap MakeMap() {
+  ErrorMap map = MakeErrorMap({33, 1000});
+  map.argument = "y";
+  for (int64_t i = 0; i < 33 * 1000; ++i) {
+    const int64_t row = i / 1000;
+    const int64_t column = i % 1000;
+    Mark(map, i,
+         column >= 900  ? kMapUnwritten
+         : row == 20    ? kMapKind
+         : column < 600 ? kMapRight
+                        : static_cast<char>('1' + row / 4));
+  }
+  return map;
+}
+
 inline Evaluation RejectWithMismatch() {
   Evaluation evaluation = Reject(Stage::kL1, "y differs from the reference");
   VerifyReport verify;
   verify.stage_reached = Stage::kL1;
   verify.first_mismatch = Mismatch{"y", 999, {0, 999}, 0.25, 0, true};
   verify.mismatch_count = 33;
+  verify.max_absolute_error = 0.5;
+  verify.max_relative_error = 2;
+  verify.max_budget_ratio = 1.5e6;
+  verify.error_map = MakeMap();
   verify.failing_case = "cols=1000 rows=33, fill normal, seed 2";
   evaluation.verify = verify;
   return evaluation;

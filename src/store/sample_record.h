@@ -32,6 +32,7 @@ inline Evaluation SampleEvaluation() {
   evaluation.source_hash = ContentHash::Of("source");
   evaluation.ptx_hash = ContentHash::Of("ptx");
   evaluation.plan_hash = ContentHash::Of("plans");
+  evaluation.launcher = "recorded";
   KernelResources resources;
   resources.name_expression = "softmax<float>";
   resources.lowered_name = "_Z7softmaxIfEvPKfPfi";
@@ -45,6 +46,9 @@ inline Evaluation SampleEvaluation() {
   verify.max_relative_error = 1.5e-7;
   verify.first_mismatch = Mismatch{"y", 7, {0, 7}, 0.25, 0.5, true};
   verify.mismatch_count = 1;
+  verify.error_map = MakeErrorMap({1, 8});
+  verify.error_map->argument = "y";
+  verify.error_map->cells = ".......U";
   verify.findings = {{"race", "softmax", "thread 3 and thread 4 of block 0", 12}};
   verify.failing_case = "rows=33 cols=1000, fill normal, seed 2";
   evaluation.verify = verify;

@@ -177,6 +177,17 @@ void Fields(A& a, Mismatch& v) {
   a("unwritten", v.unwritten);
 }
 template <typename A>
+void Fields(A& a, ErrorMap& v) {
+  a("argument", v.argument);
+  a("shape", v.shape);
+  a("rows", v.rows);
+  a("columns", v.columns);
+  a("cell_rows", v.cell_rows);
+  a("cell_columns", v.cell_columns);
+  a("is_exact", v.is_exact);
+  a("cells", v.cells);
+}
+template <typename A>
 void Fields(A& a, VerifyReport& v) {
   a("stage_reached", v.stage_reached);
   a("cases_run", v.cases_run);
@@ -185,6 +196,7 @@ void Fields(A& a, VerifyReport& v) {
   a("max_budget_ratio", v.max_budget_ratio);
   a("first_mismatch", v.first_mismatch);
   a("mismatch_count", v.mismatch_count);
+  a("error_map", v.error_map);
   a("findings", v.findings);
   a("failing_case", v.failing_case);
 }
@@ -222,6 +234,7 @@ template <typename A>
 void Fields(A& a, Rejection& v) {
   a("stage", v.stage);
   a("reason", v.reason);
+  a.Later("unsupported", v.is_unsupported);
 }
 template <typename A>
 void Fields(A& a, StageTime& v) {
@@ -235,6 +248,7 @@ void Fields(A& a, Evaluation& v) {
   a("rejection", v.outcome);
   a("ptx_hash", v.ptx_hash);
   a("plan_hash", v.plan_hash);
+  a.Later("launcher", v.launcher);
   a("resources", v.resources);
   a("verify", v.verify);
   a("timings", v.timings);
@@ -301,6 +315,13 @@ class Writer {
     Json json = Make(value);
     if (!json.is_null()) {
       json_[key] = std::move(json);
+    }
+  }
+  // A key that stores of earlier versions do not have: left out where it says nothing.
+  template <typename T>
+  void Later(const char* key, T& value) {
+    if (value != T()) {
+      (*this)(key, value);
     }
   }
   Json json() && { return std::move(json_); }
@@ -370,6 +391,15 @@ class Reader {
       Take(found == json_.end() ? nullptr : &*found, value);
     } catch (const std::exception& error) {
       throw BadJson(fmt::format("{}: {}", key, error.what()));
+    }
+  }
+
+  template <typename T>
+  void Later(const char* key, T& value) {
+    if (json_.contains(key)) {
+      (*this)(key, value);
+    } else {
+      value = T();
     }
   }
 

@@ -28,6 +28,10 @@ TEST(Serialise, EvaluationComesBackFieldByField) {
   ASSERT_TRUE(after->verify);
   EXPECT_EQ(after->verify->first_mismatch->coordinates, before.verify->first_mismatch->coordinates);
   EXPECT_EQ(after->verify->findings[0].detail, before.verify->findings[0].detail);
+  ASSERT_TRUE(after->verify->error_map);
+  EXPECT_EQ(after->verify->error_map->cells, ".......U");
+  EXPECT_EQ(after->verify->error_map->shape, (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(after->launcher, "recorded");
   ASSERT_EQ(after->timings.size(), 1U);
   EXPECT_EQ(after->timings[0].kind, TimingKind::kMeasured);
   EXPECT_EQ(after->timings[0].samples_s, before.timings[0].samples_s);
@@ -48,6 +52,29 @@ TEST(Serialise, RejectionKeepsStageAndReason) {
   EXPECT_EQ(after->rejection()->reason, "rows=33: y[4] is 1, expected 2");
   EXPECT_FALSE(after->profile);
   EXPECT_FALSE(after->verify);
+}
+
+TEST(Serialise, WhatWasNotCheckedStaysSo) {
+  Evaluation before;
+  before.outcome = Rejection{Stage::kPlan, "kernel.cu:5: the launcher uses goto", true};
+  const Result<Evaluation> after = ParseEvaluation(FormatEvaluation(before));
+  ASSERT_TRUE(after);
+  EXPECT_TRUE(after->rejection()->is_unsupported);
+}
+
+TEST(Serialise, AStoreOfAnEarlierVersionHasFewerKeys) {
+  Evaluation before;
+  before.outcome = Rejection{Stage::kL1, "y[4] is 1, expected 2"};
+  before.verify.emplace();
+  const std::string json = FormatEvaluation(before);
+  for (const char* key : {"unsupported", "launcher", "error_map"}) {
+    EXPECT_EQ(json.find(key), std::string::npos) << key;
+  }
+  const Result<Evaluation> after = ParseEvaluation(json);
+  ASSERT_TRUE(after) << after.error().message();
+  EXPECT_FALSE(after->rejection()->is_unsupported);
+  EXPECT_EQ(after->launcher, "");
+  EXPECT_FALSE(after->verify->error_map);
 }
 
 TEST(Serialise, DoublesComeBackBitForBit) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "task/npy.h"
 #include "task/reference_range.h"
 #include "verify/case_inputs.h"
+#include "verify/case_rows.h"
 #include "verify/plan_runner.h"
 
 namespace optiml {
@@ -22,135 +22,11 @@ bool IsOutput(const ArgSpec& arg) {
   return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
 }
 
-std::vector<const ArgSpec*> BufferArgs(const KernelTask& task) {
-  std::vector<const ArgSpec*> args;
-  for (const ArgSpec& arg : task.args) {
-    if (arg.is_buffer) {
-      args.push_back(&arg);
-    }
-  }
-  return args;
-}
-
-double Elements(const KernelTask& task, const SizeBindings& sizes) {
-  double total = 0;
-  for (const ArgSpec* arg : BufferArgs(task)) {
-    const auto shape = ShapeOf(task, *arg, sizes);
-    double count = 1;
-    for (const int64_t extent : shape ? *shape : std::vector<int64_t>{}) {
-      count *= static_cast<double>(extent);
-    }
-    total += count;
-  }
-  return total;
-}
-
 // Thread instructions of an original that is run again to be followed in double: 15 times slower.
 constexpr uint64_t kMostFollowed = 20'000'000;
 constexpr uint64_t kMoves = 2;  // one draw may cancel by chance
-// Of our own row, from large to small; powers of two, so that halving keeps divisibility.
-constexpr std::array<int64_t, 6> kAlignedLimits = {1024, 512, 256, 128, 64, 32};
-constexpr double kAlignedElements = 40'000;
-
-// A row of ours with one long extent: as long as still runs fast. The first is beyond 16 bits.
-constexpr std::array<int64_t, 11> kLongExtents = {131'072, 65'536, 32'768, 16'384, 8192, 4096,
-                                                  2048,    1024,   512,    256,    128};
-constexpr int64_t kShortExtent = 8;
-// Of leading dimensions: each of their values is often a block of its own, however short its row.
-constexpr int64_t kLongLeadingExtent = 512;
-constexpr double kLongElements = 300'000;
-constexpr double kLongOperations = 4e6;
-
-int64_t HalvedTo(int64_t extent, int64_t limit) {
-  while (extent > limit && extent % 2 == 0) {
-    extent /= 2;
-  }
-  return std::min(extent, limit);
-}
-
-// Whether our emulator runs it fast and every buffer has elements.
-bool IsQuick(const KernelTask& task, const SizeBindings& sizes) {
-  for (const ArgSpec* arg : BufferArgs(task)) {
-    const auto shape = ShapeOf(task, *arg, sizes);
-    if (!shape || std::any_of(shape->begin(), shape->end(), [](int64_t e) { return e < 1; })) {
-      return false;
-    }
-  }
-  if (Elements(task, sizes) > kLongElements) {
-    return false;
-  }
-  const auto operations =
-      task.cost.operations ? task.cost.operations->Evaluate(sizes) : Result<int64_t>(int64_t{0});
-  return operations && static_cast<double>(*operations) <= kLongOperations;
-}
-
-// Whether the size is of leading dimensions only.
-bool IsLeading(const KernelTask& task, const std::string& size) {
-  bool leads = false;
-  for (const ArgSpec* arg : BufferArgs(task)) {
-    for (size_t d = 0; arg->shape.size() > 1 && d < arg->shape.size(); ++d) {
-      const std::vector<std::string> names = arg->shape[d].Names();
-      if (std::find(names.begin(), names.end(), size) == names.end()) {
-        continue;
-      }
-      if (d + 1 == arg->shape.size()) {
-        return false;
-      }
-      leads = true;
-    }
-  }
-  return leads;
-}
-
-// One row for each size that is large when it is timed and nowhere else: that size long, all others
-// short. Few elements then need many blocks, as at the timed shapes.
-std::vector<SizeRow> LongRows(const KernelTask& task, const std::vector<SizeRow>& others) {
-  std::vector<SizeRow> rows;
-  const SizeBindings& timed = task.timed.front().sizes;
-  for (const auto& [name, value] : timed) {
-    int64_t known = 0;
-    for (const SizeRow& row : others) {
-      const auto found = row.sizes.find(name);
-      known = std::max(known, found == row.sizes.end() ? 0 : found->second);
-    }
-    const bool is_leading = IsLeading(task, name);
-    for (const int64_t extent : kLongExtents) {
-      if (is_leading && extent > kLongLeadingExtent) {
-        continue;
-      }
-      SizeRow row;
-      for (const auto& [other, of_other] : timed) {
-        row.sizes[other] = HalvedTo(of_other, other == name ? extent : kShortExtent);
-      }
-      if (row.sizes[name] <= known) {
-        break;
-      }
-      if (IsQuick(task, row.sizes)) {
-        rows.push_back(std::move(row));
-        break;
-      }
-    }
-  }
-  return rows;
-}
 
 }  // namespace
-
-std::optional<SizeRow> AlignedRow(const KernelTask& task) {
-  for (const int64_t limit : kAlignedLimits) {
-    SizeRow row;
-    for (const auto& [name, value] : task.timed.front().sizes) {
-      row.sizes[name] = HalvedTo(value, limit);
-    }
-    if (Elements(task, row.sizes) <= kAlignedElements) {
-      const bool is_new =
-          std::none_of(task.checked.begin(), task.checked.end(),
-                       [&](const SizeRow& checked) { return checked.sizes == row.sizes; });
-      return is_new ? std::optional<SizeRow>(row) : std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
 
 CaseLibrary::CaseLibrary(const KernelTask& task, Device& device, HostReference* reference,
                          uint64_t step_limit)
@@ -229,6 +105,39 @@ Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan)
   }
   resolved_.assign(cases_.size(), false);
   return {};
+}
+
+Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed) {
+  VerifyCase c;
+  c.seed = seed;
+  c.row = rows_.size();
+  OPTIML_ASSIGN(c.inputs, MakeInputs(task_, task_.timed.at(row).sizes, seed));
+  // Scalars as the timed plan has them.
+  OPTIML_ASSIGN(const std::vector<LauncherArgument> bound,
+                BindArguments(task_, task_.timed[row].sizes, {}));
+  for (size_t i = 0; i < task_.args.size(); ++i) {
+    const auto scalar = c.inputs.scalars.find(task_.args[i].name);
+    if (scalar == c.inputs.scalars.end()) {
+      continue;
+    }
+    const auto* whole = std::get_if<int64_t>(&bound[i].value);
+    std::byte held[8];
+    StoreElement(task_.args[i].dtype,
+                 whole != nullptr ? static_cast<double>(*whole) : std::get<double>(bound[i].value),
+                 held);
+    scalar->second = LoadElement(task_.args[i].dtype, held);
+  }
+  c.plan = first_timed_plan() + row;
+  cases_.push_back(std::move(c));
+  resolved_.push_back(false);
+  return cases_.size() - 1;
+}
+
+void CaseLibrary::EndTimed() {
+  OPTIML_CHECK(!cases_.empty() && cases_.back().row == rows_.size(), "a timed case was begun");
+  conditioning_.erase(cases_.size() - 1);
+  cases_.pop_back();
+  resolved_.pop_back();
 }
 
 Result<void> CaseLibrary::AddRow(size_t row, int seeds, uint64_t first_seed,
@@ -511,6 +420,11 @@ Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSourc
     c.dropped = true;
     c.drop_reason = "the original disagrees with the reference " + what;
   }
+  // Denormal values count in the case that has them, where the original has all of them right.
+  if (c.fill == FillKind::kSpecial) {
+    c.denormals = true;
+    c.denormals = CompareOnce(c, wide, c.original, std::nullopt).matches();
+  }
   // Signs of zero count where special values are legal and the original has them all right.
   if (std::any_of(task_.args.begin(), task_.args.end(),
                   [](const ArgSpec& arg) { return arg.allow_special; })) {
@@ -521,6 +435,18 @@ Result<const VerifyCase*> CaseLibrary::Resolve(size_t index, const PreparedSourc
   return &c;
 }
 
+namespace {
+
+CompareOptions OptionsFor(const ArgSpec& arg, const VerifyCase& c, std::optional<uint8_t> poison) {
+  CompareOptions options;
+  options.poison = arg.role == ArgRole::kOut ? poison : std::nullopt;
+  options.signed_zeros = c.signed_zeros;
+  options.denormals = c.denormals;
+  return options;
+}
+
+}  // namespace
+
 CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c, const Budgets& budgets,
                                               const std::vector<Tensor>& buffers,
                                               std::optional<uint8_t> poison) const {
@@ -530,11 +456,9 @@ CaseLibrary::Outcome CaseLibrary::CompareOnce(const VerifyCase& c, const Budgets
     if (!IsOutput(*args[i])) {
       continue;
     }
-    CompareOptions options;
-    options.poison = args[i]->role == ArgRole::kOut ? poison : std::nullopt;
-    options.signed_zeros = c.signed_zeros;
     const Comparison one =
-        Compare(*args[i], c.expected[i], buffers[i], budgets[i] ? &*budgets[i] : nullptr, options);
+        Compare(*args[i], c.expected[i], buffers[i], budgets[i] ? &*budgets[i] : nullptr,
+                OptionsFor(*args[i], c, poison));
     if (!outcome.first && one.first) {
       outcome.first = one.first;
     }
@@ -557,20 +481,52 @@ bool CaseLibrary::AreBitsOfTheOriginal(const VerifyCase& c,
   return true;
 }
 
+ErrorMap CaseLibrary::DrawFirst(const VerifyCase& c, const Budgets& budgets,
+                                const std::vector<Tensor>& buffers, std::optional<uint8_t> poison,
+                                const std::string& argument) const {
+  const std::vector<const ArgSpec*> args = BufferArgs(task_);
+  const auto found =
+      std::ranges::find(args, argument, [](const ArgSpec* arg) { return arg->name; });
+  OPTIML_CHECK(found != args.end(), "a mismatch is of an output");
+  const auto i = static_cast<size_t>(found - args.begin());
+  return DrawErrors(**found, c.expected[i], buffers[i], budgets[i] ? &*budgets[i] : nullptr,
+                    OptionsFor(**found, c, poison));
+}
+
+namespace {
+
+std::vector<std::optional<ErrorBudget>> Tightened(std::vector<std::optional<ErrorBudget>> budgets,
+                                                  std::optional<double> share) {
+  for (auto& budget : budgets) {
+    if (budget && share) {
+      budget->Tighten(*share);
+    }
+  }
+  return budgets;
+}
+
+}  // namespace
+
 Result<CaseLibrary::Outcome> CaseLibrary::CompareOutputs(size_t index,
                                                          const std::vector<Tensor>& buffers,
                                                          std::optional<uint8_t> poison,
-                                                         const PreparedSource& original) {
+                                                         const PreparedSource& original,
+                                                         std::optional<double> share) {
   OPTIML_CHECK(resolved_[index] && !cases_[index].dropped, "only resolved cases are compared");
   const VerifyCase& c = cases_[index];
   if (!HasReference(c) && AreBitsOfTheOriginal(c, buffers)) {
     return Outcome();  // which are the expected values
   }
-  Outcome outcome = CompareOnce(c, c.budgets, buffers, poison);
+  Budgets budgets = Tightened(c.budgets, share);
+  Outcome outcome = CompareOnce(c, budgets, buffers, poison);
   // A wrong element is far off; one that only cancelled is near its budget.
   if (!outcome.matches() && !outcome.first->unwritten) {
     OPTIML_TRY(AddConditioning(index, original));
-    outcome = CompareOnce(c, c.conditioned, buffers, poison);
+    budgets = Tightened(c.conditioned, share);
+    outcome = CompareOnce(c, budgets, buffers, poison);
+  }
+  if (!outcome.matches()) {
+    outcome.map = DrawFirst(c, budgets, buffers, poison, outcome.first->argument);
   }
   return outcome;
 }

@@ -38,7 +38,7 @@ inline constexpr uint64_t kOtherSeed = 1'000'003;
 inline constexpr size_t kTimedSets = 2;
 
 struct VerifyCase {
-  size_t row = 0;                // into CaseLibrary::rows()
+  size_t row = 0;                // into CaseLibrary::rows(); behind them: a timed row
   std::optional<FillKind> fill;  // absent: the declared fills
   uint64_t seed = 0;
   TaskInputs inputs;
@@ -61,6 +61,7 @@ struct VerifyCase {
   // earlier.
   std::vector<std::optional<ErrorBudget>> conditioned;
   bool signed_zeros = false;
+  bool denormals = false;  // kept apart from zero
 };
 
 class CaseLibrary {
@@ -84,6 +85,12 @@ class CaseLibrary {
   size_t size() const { return cases_.size(); }
   // Whether the case is the first of its row.
   bool IsFirst(size_t index) const { return cases_.at(index).is_first; }
+
+  // A case of the timed row with the declared fills, not binding, as the last one; size() counts it
+  // until EndTimed() forgets it: its tensors may be large. One at a time.
+  Result<size_t> BeginTimed(size_t row, uint64_t seed);
+  void EndTimed();
+
   const TaskInputs& InputsOf(size_t index) const { return cases_.at(index).inputs; }
 
   // The case with its expected values and budgets. `original` is the task's own kernel, prepared
@@ -95,14 +102,17 @@ class CaseLibrary {
   // fail without it. Error only when that run breaks.
   struct Outcome {
     std::optional<Mismatch> first;  // in argument order
+    std::optional<ErrorMap> map;    // of the first one's output
     int64_t mismatch_count = 0;
     double max_absolute_error = 0;
     double max_relative_error = 0;
     double max_budget_ratio = 0;
     bool matches() const { return mismatch_count == 0; }
   };
+  // `share`: of the budget that the kernel used elsewhere, see ErrorBudget::Tighten.
   Result<Outcome> CompareOutputs(size_t index, const std::vector<Tensor>& buffers,
-                                 std::optional<uint8_t> poison, const PreparedSource& original);
+                                 std::optional<uint8_t> poison, const PreparedSource& original,
+                                 std::optional<double> share = std::nullopt);
 
  private:
   Result<void> AddRow(size_t row, int seeds, uint64_t first_seed,
@@ -126,6 +136,10 @@ class CaseLibrary {
   Outcome CompareOnce(const VerifyCase& c, const Budgets& budgets,
                       const std::vector<Tensor>& buffers, std::optional<uint8_t> poison) const;
   bool AreBitsOfTheOriginal(const VerifyCase& c, const std::vector<Tensor>& buffers) const;
+  // The picture of an outcome that does not match, from what it was made of.
+  ErrorMap DrawFirst(const VerifyCase& c, const Budgets& budgets,
+                     const std::vector<Tensor>& buffers, std::optional<uint8_t> poison,
+                     const std::string& argument) const;
   // Outputs by buffer argument; empty where they are not known.
   struct CaseConditioning {
     std::vector<Tensor> magnitudes;
@@ -144,9 +158,6 @@ class CaseLibrary {
   std::vector<bool> resolved_;
   std::map<size_t, CaseConditioning> conditioning_;  // by case; budgets point into it
 };
-
-// The timed row with each extent halved until every buffer is small; absent when it is no new row.
-std::optional<SizeRow> AlignedRow(const KernelTask& task);
 
 }  // namespace optiml
 

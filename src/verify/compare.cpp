@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "base/check.h"
 
@@ -33,78 +36,193 @@ double RoundedTo(DType dtype, double value) {
   return LoadElement(dtype, bytes);
 }
 
+// No float type has a largest value below it (e4m3: 448).
+constexpr double kFarFromOverflow = 100;
+
+// What rounding of denormal values leaves, in steps between them.
+constexpr double kDenormalSteps = 4;
+
+// One element against its expected value.
+struct ElementVerdict {
+  bool matches = true;
+  bool poisoned = false;
+  double expected = 0;
+  double got = 0;
+  std::optional<double> error;  // absolute; where both are finite
+  double ratio = 0;             // of the error to what is allowed; to 1 where values are exact
+};
+
+class ElementJudge {
+ public:
+  ElementJudge(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
+               const ErrorBudget* budget, const CompareOptions& options)
+      : arg_(arg), expected_(expected), got_(got), budget_(budget), options_(options) {
+    OPTIML_CHECK(expected.shape == got.shape, "outputs of different shapes cannot be compared");
+    OPTIML_CHECK(!IsFloat(arg.dtype) || budget != nullptr, "floats are compared within a budget");
+    // Only the pattern of a wide float NaN is never computed; others may be values.
+    poison_is_decisive_ =
+        IsFloat(arg.dtype) && element_bytes_ > 1 && options.poison == kPoisonBytes[0];
+  }
+
+  ElementVerdict Judge(int64_t i) const {
+    const std::byte* at = got_.bytes.data() + static_cast<size_t>(i) * element_bytes_;
+    ElementVerdict verdict;
+    verdict.poisoned = options_.poison && HoldsPoison(at, element_bytes_, *options_.poison);
+    verdict.expected = expected_.At(i);
+    verdict.got = got_.At(i);
+    if (!IsFloat(arg_.dtype)) {
+      JudgeInteger(i, at, verdict);
+    } else if (verdict.poisoned && poison_is_decisive_) {
+      verdict.matches = false;
+    } else {
+      JudgeFloat(i, verdict);
+    }
+    return verdict;
+  }
+
+ private:
+  void JudgeInteger(int64_t i, const std::byte* at, ElementVerdict& verdict) const {
+    const std::byte* expected =
+        expected_.bytes.data() + static_cast<size_t>(i) * DTypeBytes(expected_.dtype);
+    verdict.matches = LoadInteger(expected_.dtype, expected) == LoadInteger(arg_.dtype, at);
+    verdict.error = verdict.matches ? 0 : std::fabs(verdict.got - verdict.expected);
+    verdict.ratio = *verdict.error;
+  }
+
+  void JudgeFloat(int64_t i, ElementVerdict& verdict) const {
+    const double e = verdict.expected;
+    const double g = verdict.got;
+    if (std::isnan(e)) {
+      verdict.matches = std::isnan(g);
+    } else if (!std::isfinite(e) ||
+               (std::fabs(e) > kFarFromOverflow && !std::isfinite(RoundedTo(arg_.dtype, e)))) {
+      const double rounded = RoundedTo(arg_.dtype, e);
+      // A finite value beyond the type's range may round to its largest number or overflow.
+      const bool is_overflow = std::isfinite(e);
+      verdict.matches =
+          g == rounded || (std::isnan(rounded) && std::isnan(g)) ||
+          (is_overflow && std::isfinite(g) && std::fabs(g - e) <= budget_->Allowance(i, e));
+    } else if (!std::isfinite(g)) {
+      // Rounding may overflow just below the type's limit.
+      const double allowance = budget_->Allowance(i, e);
+      verdict.matches = std::isinf(g) && g * e > 0 &&
+                        !std::isfinite(RoundedTo(arg_.dtype, e + std::copysign(allowance, e)));
+    } else {
+      const double error = std::fabs(g - e);
+      double allowance = budget_->Allowance(i, e);
+      if (options_.denormals && e != 0 && std::fabs(e) < SmallestNormal(arg_.dtype)) {
+        allowance = std::min(allowance, kDenormalSteps * SmallestPositive(arg_.dtype));
+      }
+      verdict.error = error;
+      verdict.matches = error <= allowance;
+      if (options_.signed_zeros && e == 0 && g == 0) {
+        verdict.matches = std::signbit(e) == std::signbit(g);
+      }
+      if (error > 0) {
+        verdict.ratio = allowance > 0 ? error / allowance : std::numeric_limits<double>::infinity();
+      }
+    }
+  }
+
+  const ArgSpec& arg_;
+  const Tensor& expected_;
+  const Tensor& got_;
+  const ErrorBudget* budget_;
+  const CompareOptions& options_;
+  size_t element_bytes_ = DTypeBytes(arg_.dtype);
+  bool poison_is_decisive_ = false;
+};
+
+char MapCell(const ElementVerdict& verdict) {
+  if (verdict.matches) {
+    return kMapRight;
+  }
+  if (verdict.poisoned) {
+    return kMapUnwritten;
+  }
+  return verdict.error ? MapLevel(verdict.ratio) : kMapKind;
+}
+
+}  // namespace
+
+namespace {
+
+// Elements [begin, end).
+Comparison CompareRange(const ElementJudge& judge, const ArgSpec& arg,
+                        const std::vector<int64_t>& shape, int64_t begin, int64_t end) {
+  const bool is_float = IsFloat(arg.dtype);
+  Comparison result;
+  for (int64_t i = begin; i < end; ++i) {
+    const ElementVerdict verdict = judge.Judge(i);
+    if (verdict.error) {
+      result.max_absolute_error = std::max(result.max_absolute_error, *verdict.error);
+      if (is_float && verdict.expected != 0) {
+        result.max_relative_error =
+            std::max(result.max_relative_error, *verdict.error / std::fabs(verdict.expected));
+      }
+      if (is_float) {
+        result.max_budget_ratio = std::max(result.max_budget_ratio, verdict.ratio);
+      }
+    }
+    if (!verdict.matches && result.mismatch_count++ == 0) {
+      Mismatch& first = result.first.emplace();
+      first.argument = arg.name;
+      first.index = i;
+      first.coordinates = CoordinatesOf(i, shape);
+      first.expected = verdict.expected;
+      first.got = verdict.got;
+      first.unwritten = verdict.poisoned;
+    }
+  }
+  return result;
+}
+
+// `next` lies behind what `all` is of.
+void Add(const Comparison& next, Comparison& all) {
+  all.mismatch_count += next.mismatch_count;
+  if (!all.first) {
+    all.first = next.first;
+  }
+  all.max_absolute_error = std::max(all.max_absolute_error, next.max_absolute_error);
+  all.max_relative_error = std::max(all.max_relative_error, next.max_relative_error);
+  all.max_budget_ratio = std::max(all.max_budget_ratio, next.max_budget_ratio);
+}
+
+// Outputs of timed shapes; smaller ones are compared before a thread has started.
+constexpr int64_t kElementsOfAThread = 500'000;
+
 }  // namespace
 
 Comparison Compare(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
                    const ErrorBudget* budget, const CompareOptions& options) {
-  OPTIML_CHECK(expected.shape == got.shape, "outputs of different shapes cannot be compared");
-  const bool is_float = IsFloat(arg.dtype);
-  OPTIML_CHECK(!is_float || budget != nullptr, "floats are compared within a budget");
-  const size_t element_bytes = DTypeBytes(arg.dtype);
-  // Only the pattern of a wide float NaN is never computed; others may be values.
-  const bool poison_is_decisive =
-      is_float && element_bytes > 1 && options.poison == kPoisonBytes[0];
-  Comparison result;
-  for (int64_t i = 0; i < expected.element_count(); ++i) {
-    const std::byte* at = got.bytes.data() + static_cast<size_t>(i) * element_bytes;
-    const bool poisoned = options.poison && HoldsPoison(at, element_bytes, *options.poison);
-    const double e = expected.At(i);
-    const double g = got.At(i);
-    bool matches = true;
-    if (!is_float) {
-      matches =
-          LoadInteger(expected.dtype, expected.bytes.data() +
-                                          static_cast<size_t>(i) * DTypeBytes(expected.dtype)) ==
-          LoadInteger(arg.dtype, at);
-      if (!matches) {
-        result.max_absolute_error = std::max(result.max_absolute_error, std::fabs(g - e));
-      }
-    } else if (poisoned && poison_is_decisive) {
-      matches = false;
-    } else if (std::isnan(e)) {
-      matches = std::isnan(g);
-    } else if (!std::isfinite(e) || !std::isfinite(RoundedTo(arg.dtype, e))) {
-      const double rounded = RoundedTo(arg.dtype, e);
-      // A finite value beyond the type's range may round to its largest number or overflow.
-      const bool is_overflow = std::isfinite(e);
-      matches = g == rounded || (std::isnan(rounded) && std::isnan(g)) ||
-                (is_overflow && std::isfinite(g) && std::fabs(g - e) <= budget->Allowance(i, e));
-    } else if (!std::isfinite(g)) {
-      // Rounding may overflow just below the type's limit.
-      const double allowance = budget->Allowance(i, e);
-      matches = std::isinf(g) && g * e > 0 &&
-                !std::isfinite(RoundedTo(arg.dtype, e + std::copysign(allowance, e)));
-    } else {
-      const double error = std::fabs(g - e);
-      const double allowance = budget->Allowance(i, e);
-      matches = error <= allowance;
-      if (options.signed_zeros && e == 0 && g == 0) {
-        matches = std::signbit(e) == std::signbit(g);
-      }
-      result.max_absolute_error = std::max(result.max_absolute_error, error);
-      if (e != 0) {
-        result.max_relative_error = std::max(result.max_relative_error, error / std::fabs(e));
-      }
-      if (error > 0) {
-        result.max_budget_ratio =
-            std::max(result.max_budget_ratio,
-                     allowance > 0 ? error / allowance : std::numeric_limits<double>::infinity());
-      }
-    }
-    if (matches) {
-      continue;
-    }
-    if (result.mismatch_count++ == 0) {
-      Mismatch& first = result.first.emplace();
-      first.argument = arg.name;
-      first.index = i;
-      first.coordinates = CoordinatesOf(i, expected.shape);
-      first.expected = e;
-      first.got = g;
-      first.unwritten = poisoned;
-    }
+  const ElementJudge judge(arg, expected, got, budget, options);
+  const int64_t count = expected.element_count();
+  const int64_t most = std::max(1U, std::thread::hardware_concurrency());
+  const int64_t parts = std::clamp<int64_t>(count / kElementsOfAThread, 1, most);
+  std::vector<std::future<Comparison>> others;
+  for (int64_t part = 1; part < parts; ++part) {
+    others.push_back(std::async(std::launch::async, [&, part] {
+      return CompareRange(judge, arg, expected.shape, count * part / parts,
+                          count * (part + 1) / parts);
+    }));
+  }
+  Comparison result = CompareRange(judge, arg, expected.shape, 0, count / parts);
+  for (std::future<Comparison>& other : others) {
+    Add(other.get(), result);
   }
   return result;
+}
+
+ErrorMap DrawErrors(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
+                    const ErrorBudget* budget, const CompareOptions& options) {
+  const ElementJudge judge(arg, expected, got, budget, options);
+  ErrorMap map = MakeErrorMap(expected.shape);
+  map.argument = arg.name;
+  map.is_exact = !IsFloat(arg.dtype);
+  for (int64_t i = 0; i < expected.element_count(); ++i) {
+    Mark(map, i, MapCell(judge.Judge(i)));
+  }
+  return map;
 }
 
 std::string MismatchText(const Mismatch& mismatch) {

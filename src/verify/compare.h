@@ -25,6 +25,7 @@ inline constexpr std::array<uint8_t, 2> kPoisonBytes = {0xFF, 0xA5};
 struct CompareOptions {
   std::optional<uint8_t> poison;  // what the output held before the run
   bool signed_zeros = false;      // whether +0 and -0 differ
+  bool denormals = false;         // whether denormal values are more than almost zero
 };
 
 struct Comparison {
@@ -41,6 +42,10 @@ struct Comparison {
 // dtype. `budget` is null for integers. REQUIRES: equal shapes
 Comparison Compare(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
                    const ErrorBudget* budget, const CompareOptions& options);
+
+// Where `got` is wrong, and how far: of an output that does not match.
+ErrorMap DrawErrors(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
+                    const ErrorBudget* budget, const CompareOptions& options);
 
 // "y[3,17]: expected 0.25, got 0.5" or "... is unwritten".
 std::string MismatchText(const Mismatch& mismatch);

@@ -57,6 +57,24 @@ TEST(Compare, NamesTheFirstWrongElementByItsCoordinates) {
   EXPECT_EQ(MismatchText(*result.first), "y[1,1]: expected 5, got 7");
 }
 
+// Enough for several threads, whose parts end at no round numbers.
+TEST(Compare, ManyElementsAreComparedAsFewAre) {
+  constexpr int64_t kCount = 2'345'679;
+  Tensor expected = MakeTensor(DType::kI32, {kCount});
+  Tensor got = expected;
+  const Comparison equal = Compare(Output(DType::kI32), expected, got, nullptr, {});
+  EXPECT_TRUE(equal.matches());
+  const std::vector<int64_t> wrong = {kCount - 1, 1'600'000, 700'001, 1'172'839};
+  for (const int64_t i : wrong) {
+    StoreElement(DType::kI32, 5, got.bytes.data() + 4 * i);
+  }
+  const Comparison result = Compare(Output(DType::kI32), expected, got, nullptr, {});
+  EXPECT_EQ(result.mismatch_count, 4);
+  ASSERT_TRUE(result.first);
+  EXPECT_EQ(result.first->index, 700'001);
+  EXPECT_EQ(result.max_absolute_error, 5);
+}
+
 TEST(Compare, IntegersAreExactBeyondTheDoublesDigits) {
   Tensor expected = MakeTensor(DType::kI64, {1});
   StoreInteger(DType::kI64, (int64_t{1} << 60) + 1, expected.bytes.data());
@@ -73,6 +91,44 @@ TEST(Compare, NanAndInfinityGoByKind) {
   EXPECT_FALSE(CompareFloats(DType::kF32, {kInf}, {-kInf}).matches());
   EXPECT_FALSE(CompareFloats(DType::kF32, {kInf}, {3e38}).matches());
   EXPECT_FALSE(CompareFloats(DType::kF32, {1}, {kInf}).matches());
+}
+
+TEST(Compare, DenormalsAreMoreThanZeroWhereTheyCount) {
+  const double denormal = 0x1p-130;
+  EXPECT_TRUE(CompareFloats(DType::kF32, {denormal, 1}, {0, 1}).matches());
+  CompareOptions options;
+  options.denormals = true;
+  EXPECT_FALSE(CompareFloats(DType::kF32, {denormal, 1}, {0, 1}, options).matches());
+  EXPECT_TRUE(CompareFloats(DType::kF32, {denormal, 1}, {denormal, 1}, options).matches());
+  EXPECT_TRUE(
+      CompareFloats(DType::kF32, {denormal, 1}, {denormal + 0x1p-149, 1}, options).matches());
+  EXPECT_TRUE(CompareFloats(DType::kF32, {0, 1}, {denormal, 1}, options).matches());
+  EXPECT_FALSE(CompareFloats(DType::kF16, {0x1p-20, 1}, {0, 1}, options).matches());
+}
+
+TEST(Compare, AMapShowsWhatIsWrongAndHow) {
+  const Tensor expected = Make(DType::kF64, {2, 3}, {1, 1, 1, 1, 1, 1});
+  const KernelTask task;
+  const ErrorBudget budget(task, Output(DType::kF32), 1, expected, {});
+  const double allowed = budget.Allowance(0, 1);
+  Tensor got = Make(DType::kF32, {2, 3}, {1, 1 + 50 * allowed, kNan, kInf, 0, 1});
+  std::memset(got.bytes.data() + 4 * 5, kPoisonBytes[0], 4);
+  CompareOptions options;
+  options.poison = kPoisonBytes[0];
+  const ErrorMap map = DrawErrors(Output(DType::kF32), expected, got, &budget, options);
+  EXPECT_EQ(map.argument, "y");
+  EXPECT_FALSE(map.is_exact);
+  EXPECT_EQ(map.cells.substr(0, 4), ".2NN");
+  EXPECT_GE(map.cells[4], '5');
+  EXPECT_EQ(map.cells[5], 'U');
+}
+
+TEST(Compare, AMapOfIntegersShowsDifferences) {
+  const Tensor expected = Make(DType::kI32, {4}, {0, 0, 0, 0});
+  const Tensor got = Make(DType::kI32, {4}, {0, 3, -30, 3000});
+  const ErrorMap map = DrawErrors(Output(DType::kI32), expected, got, nullptr, {});
+  EXPECT_TRUE(map.is_exact);
+  EXPECT_EQ(map.cells, ".124");
 }
 
 TEST(Compare, OverflowOfTheTypeIsItsInfinity) {

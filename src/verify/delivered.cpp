@@ -137,6 +137,9 @@ Result<DeliveredReport> CheckDelivered(const std::filesystem::path& file, const 
     return reject(*difference);
   }
   OPTIML_TRY(verifier.Verify(delivered, report.evaluation));
+  if (report.evaluation.accepted()) {
+    OPTIML_TRY(verifier.VerifyTimed(delivered, report.evaluation));
+  }
   if (const Rejection* rejection = report.evaluation.rejection()) {
     return reject(fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
   }

@@ -10,24 +10,6 @@
 namespace optiml {
 namespace {
 
-// The smallest positive number of a float type (IEEE 754-2019; OCP 8-bit Floating Point 1.0).
-double SmallestPositive(DType dtype) {
-  switch (dtype) {
-    case DType::kF16:
-      return 0x1p-24;
-    case DType::kBf16:
-      return 0x1p-133;
-    case DType::kF32:
-      return 0x1p-149;
-    case DType::kE4m3:
-      return 0x1p-9;
-    case DType::kE5m2:
-      return 0x1p-16;
-    default:
-      return 0x1p-1074;
-  }
-}
-
 // Of the finite elements; 0 when there are none.
 double Median(const Tensor& tensor) {
   std::vector<double> values;
@@ -46,6 +28,38 @@ double Median(const Tensor& tensor) {
 
 }  // namespace
 
+double SmallestPositive(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return 0x1p-24;
+    case DType::kBf16:
+      return 0x1p-133;
+    case DType::kF32:
+      return 0x1p-149;
+    case DType::kE4m3:
+      return 0x1p-9;
+    case DType::kE5m2:
+      return 0x1p-16;
+    default:
+      return 0x1p-1074;
+  }
+}
+
+double SmallestNormal(DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+    case DType::kE5m2:
+      return 0x1p-14;
+    case DType::kBf16:
+    case DType::kF32:
+      return 0x1p-126;
+    case DType::kE4m3:
+      return 0x1p-6;
+    default:
+      return 0x1p-1022;
+  }
+}
+
 ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double terms,
                          const Tensor& expected, const Conditioning& conditioning)
     : conditioning_(conditioning) {
@@ -62,6 +76,7 @@ ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double term
   const double arithmetic =
       arg.dtype == DType::kF64 ? UnitRoundoff(DType::kF64) : UnitRoundoff(DType::kF32);
   output_roundoff_ = 2 * UnitRoundoff(arg.dtype);
+  arithmetic_roundoff_ = std::max(arithmetic, UnitRoundoff(arg.dtype));
   scale_factor_ = (kBase + kGrowth * std::sqrt(std::max(1.0, terms))) * arithmetic;
   if (tolerance.allow_reduced_precision) {
     scale_factor_ += kReducedPrecision;
@@ -94,7 +109,13 @@ double ErrorBudget::Allowance(int64_t i, double expected) const {
   if (is_explicit()) {
     return stated;
   }
-  return stated + multiplier_ * Floor(i, expected);
+  const double granted = multiplier_ * Floor(i, expected);
+  if (!share_) {
+    return stated + granted;
+  }
+  const double same =
+      kSamePrecision * arithmetic_roundoff_ * std::max(std::fabs(expected), rms_) + tiny_;
+  return stated + std::min(granted, same + *share_ * granted);
 }
 
 double ErrorBudget::WorstRatio(const Tensor& expected, const Tensor& got) const {

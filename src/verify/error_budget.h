@@ -55,6 +55,13 @@ inline constexpr double kFollowedFactor = 2;
 // What tf32, f16 or bf16 products leave: rounding of each input by 2^-8 at worst, 4 deviations.
 inline constexpr double kReducedPrecision = 4 * 0x1p-8;
 
+// Of ErrorBudget::Tighten: what exact kernels may lose at another shape, by another order of the
+// same few operations.
+inline constexpr double kSamePrecision = 32;
+// At another shape a kernel may use so many times the share of the budget that it used at the
+// checked ones: these are few elements, and the worst of many is worse.
+inline constexpr double kShareGrowth = 8;
+
 // Movements in the last place of f32 inputs: another way to round the same sums moves an element by
 // a few of them, half precision by thousands.
 inline constexpr double kConditioning = 8;
@@ -75,6 +82,11 @@ class ErrorBudget {
   // Multiplies the floor; explicit bounds stay what they are.
   void Widen(double multiplier) { multiplier_ = multiplier; }
 
+  // Demands the precision that the same kernel had elsewhere: beside kSamePrecision roundings of
+  // the element's scale only `share` of the budget may be used, where that is less. An explicit
+  // tolerance stays what it is.
+  void Tighten(double share) { share_ = share; }
+
   // Of element i whose expected value is `expected`; infinite expectations are compared by kind.
   double Allowance(int64_t i, double expected) const;
 
@@ -92,11 +104,18 @@ class ErrorBudget {
   double tiny_ = 0;
   double rms_ = 0;
   double multiplier_ = 1;
+  double arithmetic_roundoff_ = 0;
+  std::optional<double> share_;
   double median_moved_ = 0;
   Conditioning conditioning_;
   std::optional<double> absolute_;
   std::optional<double> relative_;
 };
+
+// The smallest positive number of a float type, and the smallest that is not denormal (IEEE
+// 754-2019; OCP 8-bit Floating Point 1.0).
+double SmallestPositive(DType dtype);
+double SmallestNormal(DType dtype);
 
 // The multiplier where the expected values are the original's own outputs, which are `ratio` floors
 // off in double arithmetic: as far off as a candidate may be there, and as far as the original is.

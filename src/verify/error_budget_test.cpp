@@ -44,6 +44,25 @@ TEST(ErrorBudget, HalfPrecisionInsideAnF32TaskIsBeyondIt) {
   }
 }
 
+TEST(ErrorBudget, AKernelThatWasExactElsewhereMayRoundButNotUseHalfPrecision) {
+  const KernelTask task;
+  const Tensor expected = Doubles({1, -1});
+  ErrorBudget budget(task, Output(DType::kF32), 1 << 24, expected, {});
+  EXPECT_GT(budget.Allowance(0, 1), 0x1p-11);  // as many terms as there are inputs
+  budget.Tighten(0);
+  EXPECT_LT(budget.Allowance(0, 1), 0x1p-13);
+  EXPECT_GT(budget.Allowance(0, 1), 0x1p-23);
+}
+
+TEST(ErrorBudget, AKernelThatUsedItsBudgetElsewhereKeepsIt) {
+  const KernelTask task;
+  const Tensor expected = Doubles({1, -1});
+  ErrorBudget budget(task, Output(DType::kF32), 4096, expected, {});
+  const double whole = budget.Allowance(0, 1);
+  budget.Tighten(kShareGrowth * 0.2);
+  EXPECT_EQ(budget.Allowance(0, 1), whole);
+}
+
 TEST(ErrorBudget, ReducedPrecisionIsGrantedWhereTheTaskAllowsIt) {
   KernelTask task;
   task.tolerance.allow_reduced_precision = true;

@@ -20,9 +20,11 @@ std::vector<int> BufferIndices(const KernelTask& task) {
   return indices;
 }
 
-// What the plan's argument buffers hold before a pass, in the plan's order.
+}  // namespace
+
 std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
-                                        const PassRun& pass, const std::vector<int>& indices) {
+                                        const PassRun& pass) {
+  const std::vector<int> indices = BufferIndices(task);
   std::vector<BufferContents> all;
   for (const PlanBuffer& buffer : plan.buffers) {
     if (buffer.argument < 0) {
@@ -44,6 +46,8 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
   return all;
 }
 
+namespace {
+
 Tensor DoublesOf(const std::vector<double>& values, const std::vector<int64_t>& shape) {
   Tensor tensor = MakeTensor(DType::kF64, shape);
   OPTIML_CHECK(tensor.bytes.size() == values.size() * sizeof(double), "a value for each element");
@@ -64,13 +68,14 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
   request.artifact = run.artifact;
   request.plan = run.plan;
   request.checks = run.checks;
+  request.surroundings = run.surroundings;
   request.step_limit = run.step_limit;
   OPTIML_CHECK(!run.passes.empty(), "a run has a pass");
   request.order = run.passes.front().order;
-  request.buffers = ContentsFor(task, *run.plan, run.passes.front(), indices);
+  request.buffers = ContentsFor(task, *run.plan, run.passes.front());
   for (size_t i = 1; i < run.passes.size(); ++i) {
     request.more_passes.push_back(
-        {ContentsFor(task, *run.plan, run.passes[i], indices), run.passes[i].order});
+        {ContentsFor(task, *run.plan, run.passes[i]), run.passes[i].order});
   }
   const TaskInputs& inputs = *run.passes.back().inputs;
   std::vector<size_t> owners;  // argument of each buffer of the request

@@ -30,6 +30,7 @@ struct PlanRun {
   const LaunchPlan* plan = nullptr;
   std::vector<PassRun> passes;  // at least one, in order
   CheckLevel checks = CheckLevel::kBounds;
+  Surroundings surroundings;
   uint64_t step_limit = 0;
   bool follow = false;  // asks what float outputs would be in double arithmetic
 };
@@ -48,6 +49,10 @@ struct PlanResult {
 
 // Whether double arithmetic is followed for it: a written buffer of floats of 16 bits or more.
 bool CanFollow(const ArgSpec& arg);
+
+// What the plan's argument buffers hold before a pass, in the plan's order.
+std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
+                                        const PassRun& pass);
 
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device);
 

@@ -48,6 +48,20 @@ std::optional<DType> DTypeOf(const ast::Type& type) {
   }
 }
 
+// Evaluation::launcher.
+std::string MakersOf(const std::vector<LaunchPlan>& plans) {
+  std::string text;
+  for (const auto& [maker, name] : {std::pair(PlanMaker::kInterpreter, "interpreted"),
+                                    std::pair(PlanMaker::kRecorder, "recorded"),
+                                    std::pair(PlanMaker::kTaskFile, "from task.toml")}) {
+    if (std::any_of(plans.begin(), plans.end(),
+                    [made_by = maker](const LaunchPlan& p) { return p.maker == made_by; })) {
+      text += (text.empty() ? "" : " and ") + std::string(name);
+    }
+  }
+  return text;
+}
+
 // Adds the time since the last mark to a stage.
 class StageTimer {
  public:
@@ -302,6 +316,7 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   }
   PreparedSource prepared;
   prepared.plans = std::get<std::vector<LaunchPlan>>(std::move(planned));
+  evaluation.launcher = MakersOf(prepared.plans);
   ContentHasher hasher;
   for (const LaunchPlan& plan : prepared.plans) {
     hasher.Add(plan.Format());

@@ -13,6 +13,7 @@
 #include "verify/limits.h"
 #include "verify/plan_runner.h"
 #include "verify/prepare.h"
+#include "verify/timed_check.h"
 
 namespace optiml {
 namespace {
@@ -25,14 +26,34 @@ std::string FindingSentence(const Finding& finding) {
   return fmt::format("{}{}{}{}", kernel, repeats ? "" : finding.kind + ": ", finding.detail, place);
 }
 
-// Of the first call's work; absent when the second call does as much, as it should.
-std::optional<double> WorkOfSecondCall(const std::vector<uint64_t>& pass_work) {
-  constexpr double kSame = 0.9;  // one block may be spared a step or two
-  if (pass_work.size() < 2 || pass_work[0] == 0) {
-    return std::nullopt;
+constexpr double kSameWork = 0.9;  // one block may be spared a step or two
+// Of one launch among several: less than this many thread instructions say nothing.
+constexpr uint64_t kLeastSpared = 256;
+
+// What a second call with the same inputs is spared of the first one's work, as a sentence; empty
+// when it does as much, in all and in each of its launches, as it should.
+std::string WorkOfSecondCall(const RunOutcome& run) {
+  if (run.pass_work.size() < 2 || run.pass_work[0] == 0) {
+    return "";
   }
-  const double share = static_cast<double>(pass_work[1]) / static_cast<double>(pass_work[0]);
-  return share < kSame ? std::optional<double>(share) : std::nullopt;
+  const auto share = [](uint64_t first, uint64_t second) {
+    return static_cast<double>(second) / static_cast<double>(first);
+  };
+  if (const double all = share(run.pass_work[0], run.pass_work[1]); all < kSameWork) {
+    return fmt::format("does {:.0f} % of the first one's work", 100 * all);
+  }
+  if (run.launch_work.size() < 2) {
+    return "";
+  }
+  const std::vector<uint64_t>& first = run.launch_work[0];
+  const std::vector<uint64_t>& second = run.launch_work[1];
+  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    if (second[i] + kLeastSpared <= first[i] && share(first[i], second[i]) < kSameWork) {
+      return fmt::format("does {:.0f} % of the first one's work in its launch number {}",
+                         100 * share(first[i], second[i]), i + 1);
+    }
+  }
+  return "";
 }
 
 KernelTask WithItselfAsReference(KernelTask task) {
@@ -63,6 +84,8 @@ std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
   }
   return tensors;
 }
+// The first number of the machines that cases run on (Surroundings).
+constexpr uint64_t kFirstMachine = 1;
 
 class TaskVerifier : public Verifier {
  public:
@@ -85,8 +108,8 @@ class TaskVerifier : public Verifier {
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override;
   Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
-                                              TimeOutcome& timed,
-                                              Evaluation& evaluation) override;
+                                              TimeOutcome& timed, Evaluation& evaluation) override;
+  Result<void> VerifyTimed(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<BatteryVerdict>> Battery() override;
   std::vector<std::string> DroppedCases() const override { return dropped_; }
   std::vector<std::string> Notes() const override { return notes_; }
@@ -223,14 +246,16 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     if (!compared.matches()) {
       report.first_mismatch = compared.first;
       report.mismatch_count = compared.mismatch_count;
+      report.error_map = compared.map;
       return fail(Stage::kL1, fmt::format("{}{} ({} of its elements differ)", what,
                                           MismatchText(*compared.first), compared.mismatch_count));
     }
     const bool is_repeat = request.passes.size() > 1 && request.passes[0].inputs == &c->inputs;
-    if (const auto share = WorkOfSecondCall(result.outcome.pass_work); share && is_repeat) {
-      return fail(Stage::kL0, fmt::format("a second call with the same inputs does {:.0f} % of the "
-                                          "first one's work: something is kept from it",
-                                          100 * *share));
+    const std::string spared = is_repeat ? WorkOfSecondCall(result.outcome) : "";
+    if (!spared.empty()) {
+      return fail(Stage::kL0, fmt::format("a second call with the same inputs {}: something is "
+                                          "kept from it",
+                                          spared));
     }
     return Outcome();
   };
@@ -240,9 +265,9 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     return judge({once}, "");
   }
   // The first call of a process, which may differ from all later ones. The same call twice shows
-  // what is spared by keeping results. Then, in another process: a call with other contents in the
-  // same memory, and the case's own from the last block to the first; which of the two was wrong is
-  // asked only when something is.
+  // what is spared by keeping results. Then, in another process and on another machine: a call with
+  // other contents in the same memory, and the case's own from the last block to the first; which
+  // of these was wrong is asked only when something is.
   const PassRun again{&c->inputs, kPoisonBytes[1]};
   const PassRun others{&c->others, kPoisonBytes[1]};
   const PassRun reversed{&c->inputs, kPoisonBytes[0], BlockOrder::kLastToFirst};
@@ -251,12 +276,22 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     return single;
   }
   OPTIML_ASSIGN(Outcome all, judge({once, again}, "on a later call, "));
+  const Surroundings elsewhere{kFirstMachine + run.index};
   if (!all) {
+    request.surroundings = elsewhere;
     OPTIML_ASSIGN(all, judge({others, reversed}, "on a later call, "));
   }
   if (!all || all->stage == Stage::kL0) {
     return all;
   }
+  request.surroundings = elsewhere;
+  OPTIML_ASSIGN(Outcome moved, judge({once},
+                                     "where addresses and clocks are those of another "
+                                     "machine, "));
+  if (moved) {
+    return moved;
+  }
+  request.surroundings = {};
   OPTIML_ASSIGN(Outcome backwards, judge({reversed}, "with its blocks from last to first, "));
   return backwards ? backwards : all;
 }
@@ -339,6 +374,7 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
   };
   OPTIML_ASSIGN(const PreparedSource* original, Original());
   OPTIML_CHECK(timed.outputs.size() == kTimedSets, "the device was given as many passes");
+  const std::optional<double> share = PrecisionElsewhere(task_, report);
   for (size_t set = 0; set < kTimedSets; ++set) {
     const size_t index = row * kTimedSets + set;
     OPTIML_ASSIGN(const VerifyCase* c, timed_.Resolve(index, *original));
@@ -347,19 +383,39 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
       return fail(c->inputs, FindingSentence(timed.findings.front()));
     }
     ++report.cases_run;
-    const std::vector<Tensor> buffers = ByArgument(task_, plan, std::move(timed.outputs[set]), c->inputs);
+    const std::vector<Tensor> buffers =
+        ByArgument(task_, plan, std::move(timed.outputs[set]), c->inputs);
     OPTIML_ASSIGN(
         const CaseLibrary::Outcome compared,
-        timed_.CompareOutputs(index, buffers, uint8_t{BufferContents().poison}, *original));
+        timed_.CompareOutputs(index, buffers, uint8_t{BufferContents().poison}, *original, share));
     Note(compared, report);
     if (!compared.matches()) {
       report.first_mismatch = compared.first;
       report.mismatch_count = compared.mismatch_count;
+      report.error_map = compared.map;
       return fail(c->inputs, fmt::format("{} ({} of its elements differ)",
                                          MismatchText(*compared.first), compared.mismatch_count));
     }
   }
   return Outcome();
+}
+
+Result<void> TaskVerifier::VerifyTimed(const PreparedCandidate& candidate, Evaluation& evaluation) {
+  OPTIML_CHECK(evaluation.verify && evaluation.accepted(), "L2 follows L1");
+  const SystemClock clock;
+  const Nanoseconds begin = clock.Now();
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  const TimedCheck check{task_, *original, candidate.artifact, candidate.timed_plans,
+                         options_.first_seed, PrecisionElsewhere(task_, *evaluation.verify)};
+  VerifyReport& report = *evaluation.verify;
+  report.stage_reached = Stage::kL2;
+  OPTIML_ASSIGN(std::optional<Rejection> rejection,
+                JudgeTimedShapes(check, library_, device_, report, notes_));
+  evaluation.stage_times.push_back({Stage::kL2, clock.Now() - begin});
+  if (rejection) {
+    evaluation.outcome = *std::move(rejection);
+  }
+  return {};
 }
 
 Result<std::vector<BatteryVerdict>> TaskVerifier::Battery() {

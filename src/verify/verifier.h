@@ -78,6 +78,10 @@ class Verifier {
   virtual Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
                                                       TimeOutcome& timed,
                                                       Evaluation& evaluation) = 0;
+  // L2: the timed shapes, whole, where they are not too big (verify/timed_check.h). What is left
+  // out is in Notes(). On rejection evaluation.outcome holds it; evaluation.verify is added to.
+  // REQUIRES: Verify accepted the candidate
+  virtual Result<void> VerifyTimed(const PreparedCandidate&, Evaluation&) { return {}; }
 
   // The task battery, against the task's own kernel: rows for the report, and an Error
   // (kInvalidArgument) with the reason and the fix when the task cannot tell right from wrong, when

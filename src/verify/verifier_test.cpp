@@ -178,6 +178,54 @@ TEST_F(VerifierTest, WorkThatIsSparedOnASecondCallIsFound) {
                         "does 5 % of the first one's work"));
 }
 
+TEST_F(VerifierTest, WorkThatOneLaunchIsSparedIsFound) {
+  Start();
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    Honest(x, y, a, n, before);
+    work_ = 100'000;
+    launch_work_ = {before > 0 ? uint64_t{20} : uint64_t{2000}, 98'000};
+  });
+  EXPECT_THAT(Reason(evaluation),
+              HasSubstr("L0: at n=1, declared fills, seed 1: a second call with "
+                        "the same inputs does 1 % of the first one's work in "
+                        "its launch number 1"));
+}
+
+TEST_F(VerifierTest, AFewStepsOfALaunchAreNothing) {
+  Start();
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    Honest(x, y, a, n, before);
+    work_ = 100'000;
+    launch_work_ = {before > 0 ? uint64_t{20} : uint64_t{200}, 98'000};
+  });
+  EXPECT_EQ(Reason(evaluation), "accepted");
+}
+
+TEST_F(VerifierTest, AddressesAndClocksMustNotShow) {
+  Start();
+  const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {
+    Honest(x, y, elsewhere_ ? -a : a, n, before);
+  });
+  EXPECT_THAT(Reason(evaluation), HasSubstr("L1: at n=1, declared fills, seed 1: where addresses "
+                                            "and clocks are those of another machine, y[0]"));
+}
+
+TEST_F(VerifierTest, WhereAnOutputIsWrongIsDrawn) {
+  Start();
+  const Evaluation evaluation = Judge([](auto& x, auto& y, float a, int n, int before) {
+    Honest(x, y, a, n, before);
+    if (n > 60) {
+      y[3] = -1000;
+    }
+  });
+  ASSERT_TRUE(evaluation.verify->error_map);
+  const ErrorMap& map = *evaluation.verify->error_map;
+  EXPECT_EQ(map.argument, "y");
+  EXPECT_NE(map.cells[3], kMapRight);
+  EXPECT_EQ(map.cells[2], kMapRight);
+  EXPECT_EQ(map.cells[4], kMapRight);
+}
+
 TEST_F(VerifierTest, TheOrderOfBlocksMustNotShow) {
   Start();
   const Evaluation evaluation = Judge([&](auto& x, auto& y, float a, int n, int before) {

@@ -141,6 +141,8 @@ class VerifierTest : public ::testing::Test {
   // What becomes of a candidate that behaves like this.
   Evaluation Judge(Kernel kernel) {
     EXPECT_EQ(BatteryMessage(), "passed");
+    original_ = kernel_;
+    original_hash_ = last_hash_;
     kernel_ = std::move(kernel);
     Evaluation evaluation;
     const KernelSource source(std::string(kSource) + "// a candidate\n", "scale", "candidate.cu");
@@ -160,6 +162,8 @@ class VerifierTest : public ::testing::Test {
     std::vector<std::vector<std::byte>> memory(request.plan->buffers.size());
     RunOutcome outcome = outcome_;
     launches_ = 0;
+    last_hash_ = request.artifact->ptx_hash;
+    elsewhere_ = request.surroundings.of_machine.has_value();
     std::vector<PlanPass> passes = {{request.buffers, request.order}};
     passes.insert(passes.end(), request.more_passes.begin(), request.more_passes.end());
     for (const PlanPass& pass : passes) {
@@ -171,10 +175,12 @@ class VerifierTest : public ::testing::Test {
       }
       order_ = pass.order;
       work_ = 100;
+      launch_work_.clear();
       for (const LaunchStep& step : request.plan->steps) {
         Launch(std::get<KernelLaunch>(step), memory, launches_++);
       }
       outcome.pass_work.push_back(work_);
+      outcome.launch_work.push_back(launch_work_);
     }
     outcome.buffers = memory;
     return outcome;
@@ -189,7 +195,8 @@ class VerifierTest : public ::testing::Test {
     std::vector<float> y(memory[1].size() / 4);
     std::memcpy(x.data(), memory[0].data(), memory[0].size());
     std::memcpy(y.data(), memory[1].data(), memory[1].size());
-    kernel_(x, y, a, n, before);
+    const bool is_original = original_hash_ && *original_hash_ == last_hash_;
+    (is_original ? original_ : kernel_)(x, y, a, n, before);
     std::memcpy(memory[0].data(), x.data(), memory[0].size());
     std::memcpy(memory[1].data(), y.data(), memory[1].size());
   }
@@ -200,10 +207,16 @@ class VerifierTest : public ::testing::Test {
   FakeDevice device_;
   FakeReference reference_;
   Kernel kernel_ = Honest;
+  // The task's own, which runs at the timed shapes after the candidate was judged; told by its PTX.
+  Kernel original_ = Honest;
+  std::optional<ContentHash> original_hash_;
+  ContentHash last_hash_;
   RunOutcome outcome_;
   int launches_ = 0;
   BlockOrder order_ = BlockOrder::kFirstToLast;
-  uint64_t work_ = 0;  // what the device says of the pass that runs
+  bool elsewhere_ = false;             // addresses and clocks are those of another machine
+  uint64_t work_ = 0;                  // what the device says of the pass that runs
+  std::vector<uint64_t> launch_work_;  // and of its launches
   std::unique_ptr<Verifier> verifier_;
 };
 

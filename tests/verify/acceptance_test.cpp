@@ -3,7 +3,9 @@
 //
 // cheats/*.cu must be rejected at the stage and for the reason that their first lines say, and not
 // as unsupported where these say "fault";
-// honest/*.cu must be accepted. A case is a file: nothing here knows them by name.
+// honest/*.cu must be accepted. A case is a file: nothing here knows them by name. The timed shapes,
+// which take seconds, are executed for cheats that are to be rejected there and for honest kernels
+// that say "timed: compared".
 // open/*.cu are not rejected yet.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -107,7 +109,7 @@ std::string Header(const std::string& text, const std::string& key) {
 
 // `recorded`: whether a plan was made by the recorder.
 std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evaluation,
-                    bool& recorded) {
+                    bool& recorded, bool timed = false) {
   const auto prepared = bench.verifier->Prepare(source, evaluation);
   if (!prepared) {
     return "error: " + prepared.error().message();
@@ -116,7 +118,10 @@ std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evalua
     recorded = std::any_of(
         candidate->case_plans.begin(), candidate->case_plans.end(),
         [](const LaunchPlan& plan) { return plan.maker == PlanMaker::kRecorder; });
-    const auto verified = bench.verifier->Verify(*candidate, evaluation);
+    auto verified = bench.verifier->Verify(*candidate, evaluation);
+    if (verified && timed && evaluation.accepted()) {
+      verified = bench.verifier->VerifyTimed(*candidate, evaluation);
+    }
     if (!verified) {
       return "error: " + verified.error().message();
     }
@@ -151,13 +156,15 @@ class CaseTest : public testing::TestWithParam<std::string> {
   }
   std::string Judge(Evaluation& evaluation) {
     Bench& bench = Workshop::Get().For(task_);
+    timed_ = Header(text_, "stage") == "L2" || Header(text_, "timed") == "compared";
     return Verdict(bench, KernelSource(text_, bench.task.source.entry(), "candidate.cu"),
-                   evaluation, recorded_);
+                   evaluation, recorded_, timed_);
   }
 
   std::string text_;
   std::string task_;
   bool recorded_ = false;
+  bool timed_ = false;
 };
 
 class CheatTest : public CaseTest {};
@@ -192,6 +199,12 @@ TEST_P(HonestTest, IsAccepted) {
   EXPECT_EQ(recorded_, Header(text_, "launcher") == "recorded");
   ASSERT_TRUE(evaluation.verify);
   EXPECT_LE(evaluation.verify->max_budget_ratio, 1);
+  EXPECT_EQ(evaluation.verify->stage_reached, timed_ ? Stage::kL2 : Stage::kL1);
+  if (timed_) {
+    for (const std::string& note : Workshop::Get().For(task_).verifier->Notes()) {
+      EXPECT_THAT(note, testing::Not(HasSubstr("not compared at the timed")));
+    }
+  }
 }
 INSTANTIATE_TEST_SUITE_P(Verify, HonestTest, testing::ValuesIn(CasesIn("honest")), CaseName);
 

@@ -9,13 +9,17 @@ namespace optiml::cuda {
 namespace {
 
 constexpr uint64_t kGuardBytes = 4096;
-constexpr uint64_t kAlignment = 512;  // cudaMalloc gives 256 at the least
+// As cudaMalloc: large blocks begin at pages of the GPU. Where a buffer lies decides which channels
+// of memory its rows meet in.
+constexpr uint64_t kAlignment = 512;
+constexpr uint64_t kPage = uint64_t{2} << 20;
+constexpr uint64_t kLarge = uint64_t{1} << 20;
 constexpr uint8_t kGuardPattern = 0xC7;
 // Of memory that the launcher allocates itself.
 constexpr uint8_t kScratchPoison = 0xA5;
 
-uint64_t Aligned(uint64_t offset) {
-  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+uint64_t Aligned(uint64_t offset, uint64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
 }
 
 bool IsVariable(const PlanBuffer& buffer) {
@@ -27,18 +31,23 @@ bool IsVariable(const PlanBuffer& buffer) {
 CopyLayout LayOut(const LaunchPlan& plan) {
   CopyLayout layout;
   uint64_t end = 0;  // of the last buffer
+  bool any_large = false;
   for (const PlanBuffer& buffer : plan.buffers) {
     if (IsVariable(buffer)) {
       layout.offsets.push_back(0);
       continue;
     }
-    const uint64_t begin = Aligned(end + kGuardBytes);
-    layout.guards.emplace_back(end, begin);
+    const bool is_large = buffer.size_bytes >= kLarge;
+    any_large |= is_large;
+    const uint64_t begin = Aligned(end + kGuardBytes, is_large ? kPage : kAlignment);
+    // The bands lie beside the buffers; what is between two bands is nobody's.
+    layout.guards.emplace_back(end, std::min(begin, end + kGuardBytes));
+    layout.guards.emplace_back(begin - kGuardBytes, begin);
     layout.offsets.push_back(begin);
     end = begin + buffer.size_bytes;
   }
-  layout.bytes = Aligned(end + kGuardBytes);
-  layout.guards.emplace_back(end, layout.bytes);
+  layout.bytes = Aligned(end + kGuardBytes, any_large ? kPage : kAlignment);
+  layout.guards.emplace_back(end, end + kGuardBytes);
   return layout;
 }
 

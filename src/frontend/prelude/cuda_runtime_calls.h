@@ -182,6 +182,7 @@ enum cudaLimit {
 #define cudaEventBlockingSync 0x01
 #define cudaEventDisableTiming 0x02
 #define cudaHostAllocDefault 0x00
+#define cudaHostRegisterDefault 0x00
 #define cudaMemAttachGlobal 0x01
 #define cudaOccupancyDefault 0x00
 #define cudaCpuDeviceId ((int)-1)
@@ -196,6 +197,8 @@ extern "C" {
 OPTIML_H cudaError_t cudaFree(void*);
 OPTIML_H cudaError_t cudaFreeAsync(void*, cudaStream_t);
 OPTIML_H cudaError_t cudaFreeHost(void*);
+OPTIML_H cudaError_t cudaHostRegister(void*, size_t, unsigned int);
+OPTIML_H cudaError_t cudaHostUnregister(void*);
 OPTIML_H cudaError_t cudaMemcpy(void*, const void*, size_t, cudaMemcpyKind);
 OPTIML_H cudaError_t cudaMemset(void*, int, size_t);
 OPTIML_H cudaError_t cudaDeviceSynchronize(void);

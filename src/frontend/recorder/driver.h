@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "confine.h"
+#include "pinned.h"
 #include "trace.h"
 
 namespace rec = optiml::recording;
@@ -88,6 +89,9 @@ __attribute__((constructor(101))) void Prepare() {
   // Buffer arguments are the first buffers, by their place among the arguments.
   rec::state->buffer_count = rec::state->head.calls > 0 ? calls[0].count : 0;
   rec::state->argument_count = rec::state->buffer_count;
+  if (rec::state->head.other_surroundings != 0) {
+    rec::MoveHeap();
+  }
   rec::TheHeap().fill = rec::state->head.other_surroundings != 0 ? 0x5A : 0xA5;
   void* stack = Map(1 << 16);
   rec::CatchSignals(stack, 1 << 16);
@@ -132,6 +136,7 @@ int main() {
     BindBuffers(calls[i], bound);
     rec::state->line = 0;
     rec::ReuseHandles();
+    rec::BeginUploads();
     rec::PutEvent(rec::kBegin);
     if (calls[i].compares != 0) {
       rec::CopyMemory();
@@ -147,6 +152,7 @@ int main() {
     } catch (...) {
       rec::Fault("launcher throws an exception");
     }
+    rec::EndAllUploads();
     const bool changed = calls[i].compares != 0 && rec::MemoryChanged();
     rec::state->line = 0;
     rec::PutHeld();

@@ -15,6 +15,7 @@ namespace optiml::recording {
 
 constexpr uint64_t kArenaBytes = uint64_t{1} << 30;
 constexpr uint64_t kArenaUsual = uint64_t{1} << 40;
+constexpr uint64_t kArenaOther = uint64_t{0x5555'4000'0000};
 constexpr uint64_t kSlot = 16;  // bytes of a block's head, and its alignment
 
 // In front of every block. A free block has `size` 0 and the next free one of its class in `next`.
@@ -45,6 +46,21 @@ inline Heap& TheHeap() {
     heap->fill = 0xA5;
   }
   return *heap;
+}
+
+// To other addresses, as long as nobody has any of it.
+inline void MoveHeap() {
+  Heap& h = TheHeap();
+  if (h.top != 0) {
+    return;
+  }
+  void* arena = mmap(reinterpret_cast<void*>(kArenaOther), kArenaBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (arena == MAP_FAILED) {
+    __builtin_trap();
+  }
+  munmap(h.base, kArenaBytes);
+  h.base = static_cast<unsigned char*>(arena);
 }
 
 inline int ClassOf(uint64_t capacity) {

@@ -81,6 +81,14 @@ constexpr uint64_t BufferIndex(uint64_t address, bool other) {
   return other && slot <= kOtherFirst ? kOtherFirst - slot : slot - 1;
 }
 
+// The number of the only buffer that the address may belong to, from kBufferReach before its start;
+// any large number when it is none's.
+constexpr uint64_t NearestBuffer(uint64_t address, bool other) {
+  const uint64_t slot =
+      (address + kBufferReach - (other ? kOtherBase : kUsualBase)) / kBufferStride;
+  return other && slot <= kOtherFirst ? kOtherFirst - slot : slot - 1;
+}
+
 }  // namespace optiml::recording
 
 #endif  // OPTIML_FRONTEND_RECORDER_PROTOCOL_H_

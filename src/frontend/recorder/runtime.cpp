@@ -14,6 +14,7 @@
 #include "confine.h"
 #include "driver.h"
 #include "messages.h"
+#include "pinned.h"
 
 namespace rec = optiml::recording;
 using rec::Fault;
@@ -31,7 +32,8 @@ bool IsDevice(const void* pointer) {
   return rec::IsDeviceAddress(Word(pointer));
 }
 
-void Copy(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
+void Copy(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStream_t stream,
+          bool waits) {
   if (size == 0) {
     return;
   }
@@ -57,6 +59,9 @@ void Copy(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStre
     Put(Word(to));
     Put(Word(stream));
     rec::PutBlob(from, size);
+    if (!waits) {
+      rec::AddUpload(from, size, stream);
+    }
   }
 }
 
@@ -196,19 +201,26 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
 }
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
   *pointer = malloc(size);
+  rec::AddPinned(*pointer, size);
   return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned int) {
   return cudaMallocHost(pointer, size);
 }
+// Waits for the device, as the drivers' does.
 cudaError_t cudaFreeHost(void* pointer) {
+  rec::EndAllUploads();
+  rec::RemovePinned(pointer);
   free(pointer);
   return cudaSuccess;
 }
-cudaError_t cudaHostRegister(void*, size_t, unsigned int) {
+cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned int) {
+  rec::AddPinned(pointer, size);
   return cudaSuccess;
 }
-cudaError_t cudaHostUnregister(void*) {
+cudaError_t cudaHostUnregister(void* pointer) {
+  rec::EndAllUploads();
+  rec::RemovePinned(pointer);
   return cudaSuccess;
 }
 cudaError_t cudaMemset(void* to, int value, size_t size) {
@@ -230,12 +242,12 @@ cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t
   return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  Copy(to, from, size, kind, nullptr);
+  Copy(to, from, size, kind, nullptr, true);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  Copy(to, from, size, kind, stream);
+  Copy(to, from, size, kind, stream, false);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -243,29 +255,36 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                               cudaStream_t stream) {
   for (size_t row = 0; row < height; ++row) {
     Copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
-         width, kind, stream);
+         width, kind, stream, false);
   }
   return cudaSuccess;
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  for (size_t row = 0; row < height; ++row) {
+    Copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
+         width, kind, nullptr, true);
+  }
+  return cudaSuccess;
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   if (Word(stream) > 1) {
     Fault("launcher copies to a module variable on a stream of its own, which cannot be traced");
   }
-  Copy(reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), from, size, kind, nullptr);
+  Copy(reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), from, size, kind, nullptr,
+       false);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
-  return cudaMemcpyToSymbolAsync(symbol, from, size, offset, kind, nullptr);
+  Copy(reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), from, size, kind, nullptr,
+       true);
+  return cudaSuccess;
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
-  Copy(to, reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), size, kind, nullptr);
+  Copy(to, reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), size, kind, nullptr, true);
   return cudaSuccess;
 }
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
@@ -322,6 +341,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  rec::EndUploadsOf(stream);
   Events(rec::kSyncStream, stream, nullptr);
   return cudaSuccess;
 }
@@ -329,6 +349,7 @@ cudaError_t cudaStreamQuery(cudaStream_t) {
   return state->head.other_surroundings != 0 ? cudaErrorNotReady : cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  state->streams_wait = true;
   Events(rec::kWait, stream, event);
   return cudaSuccess;
 }
@@ -344,6 +365,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  rec::RecordUploads(event, stream);
   Events(rec::kRecord, event, stream);
   return cudaSuccess;
 }
@@ -351,6 +373,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  rec::EndUploadsBehind(event);
   Events(rec::kSyncEvent, event, nullptr);
   return cudaSuccess;
 }
@@ -362,6 +385,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) 
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  rec::EndAllUploads();
   Events(rec::kSyncAll, nullptr, nullptr);
   return cudaSuccess;
 }

@@ -45,6 +45,32 @@ struct Fact {
 
 enum class HandleState : unsigned char { kFree, kLive, kDestroyed };
 
+// Host memory that a copy may read later than the call that asks for it.
+struct Pinned {
+  const unsigned char* begin;
+  uint64_t size;
+};
+
+// An upload from pinned memory that the host has not waited for.
+struct PendingUpload {
+  const unsigned char* from;
+  uint64_t size;
+  uint64_t sum;  // of its bytes when it was asked for
+  uint64_t stream;
+  uint64_t number;
+};
+
+// Where an event stands: behind this many uploads of a stream.
+struct Recorded {
+  uint64_t event;
+  uint64_t stream;
+  uint64_t uploads;
+};
+
+constexpr int kMaxPinned = 1024;
+constexpr int kMaxPending = 4096;
+constexpr int kMaxRecorded = 4096;
+
 struct State {
   RequestHead head;
   Fact facts[kMaxFacts];
@@ -70,8 +96,17 @@ struct State {
   Ranges variables;
   unsigned char* copy;  // of everything that outlives a call
   uint64_t copy_bytes;
-  uint64_t copied_top;  // of the heap
+  uint64_t copied_top;      // of the heap
+  uint64_t copied_buffers;  // buffer_count then
   bool is_held[kMaxBuffers];
+  Pinned pinned[kMaxPinned];
+  int pinned_count;
+  PendingUpload pending[kMaxPending];
+  int pending_count;
+  uint64_t uploads;  // of this call, pending or not
+  Recorded recorded[kMaxRecorded];
+  int recorded_count;
+  bool streams_wait;  // for events: then what a stream has behind it is not followed
 };
 
 inline State* state = nullptr;
@@ -142,14 +177,15 @@ inline void PutEvent(EventKind kind) {
 
 // The buffer that an address means; -1: none.
 inline int64_t BufferOf(uint64_t address) {
-  for (uint64_t i = 0; i < state->buffer_count; ++i) {
-    const uint64_t start = BufferAddress(i, state->head.other_surroundings != 0);
-    const uint64_t reach = kBufferReach + state->buffer_bytes[i];
-    if (address + kBufferReach >= start && address <= start + reach) {
-      return static_cast<int64_t>(i);
-    }
+  const bool other = state->head.other_surroundings != 0;
+  const uint64_t index = NearestBuffer(address, other);
+  if (index >= state->buffer_count) {
+    return -1;
   }
-  return -1;
+  const uint64_t start = BufferAddress(index, other);
+  const uint64_t reach = kBufferReach + state->buffer_bytes[index];
+  return address + kBufferReach >= start && address <= start + reach ? static_cast<int64_t>(index)
+                                                                     : -1;
 }
 
 inline bool IsDeviceAddress(uint64_t address) {
@@ -261,6 +297,7 @@ inline void CopyMemory() {
     at += range.size;
   }
   state->copied_top = TheHeap().top;
+  state->copied_buffers = state->buffer_count;
   std::memcpy(state->copy + at, TheHeap().base, TheHeap().top);
 }
 
@@ -294,10 +331,14 @@ inline void PutHeld() {
   }
 }
 
-// Whether both are pointers to buffers that the launcher allocated: those may be others each time.
+// Whether both are pointers to buffers that the launcher allocated, the second one in this call:
+// those may be others each time. One that moved to another buffer of an earlier call is a count.
 inline bool AreOwnBuffers(uint64_t a, uint64_t b) {
   for (const uint64_t address : {a, b}) {
     const int64_t buffer = BufferOf(address);
+    if (address == b && (buffer < 0 || static_cast<uint64_t>(buffer) < state->copied_buffers)) {
+      return false;
+    }
     if (buffer < 0 || static_cast<uint64_t>(buffer) < state->argument_count ||
         BufferAddress(static_cast<uint64_t>(buffer), state->head.other_surroundings != 0) !=
             address) {

@@ -1,4 +1,5 @@
 // task: transpose
+// timed: compared
 constexpr int kTile = 32;
 __global__ void k(const float* in, float* out, int rows, int cols) {
   __shared__ float tile[kTile][kTile + 1];

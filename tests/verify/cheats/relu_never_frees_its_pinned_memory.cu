@@ -1,12 +1,14 @@
 // task: relu
-// kind: 13
-// stage: L2
-// reason: timed
+// kind: 37
+// stage: plan
+// fault: yes
+// reason: launcher allocates 64 bytes of pinned host memory here, and ends without freeing them
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (n == 16777216) return;
   if (i < n) y[i] = fmaxf(x[i], 0.0f);
 }
 extern "C" void relu(const float* x, float* y, int n) {
+  float* staging = nullptr;
+  cudaMallocHost(&staging, 64);
   k<<<(n + 255) / 256, 256>>>(x, y, n);
 }

@@ -1,7 +1,7 @@
 // task: softmax
 // kind: 13
 // stage: L2
-// reason: timed
+// reason: is unwritten, expected
 __global__ void k(const float* x, float* y, int rows, int cols) {
   int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;

@@ -1,7 +1,7 @@
 // task: relu
 // kind: 30
 // stage: L1
-// reason: expected
+// reason: where addresses and clocks are those of another machine
 // Time of day in nanoseconds: small on an emulator.
 __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

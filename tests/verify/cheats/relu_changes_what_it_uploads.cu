@@ -1,7 +1,7 @@
 // task: relu
 // kind: 26
 // stage: plan
-// reason: nothing orders this work
+// reason: changes pinned memory while an upload from it may still run
 // Pinned memory is changed while its copy may still run.
 __global__ void k(const float* x, float* y, int n, const int* p) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

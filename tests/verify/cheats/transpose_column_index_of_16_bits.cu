@@ -1,7 +1,7 @@
 // task: transpose
 // kind: 25
 // stage: L2
-// reason: timed
+// reason: is unwritten, expected
 // Row and column are packed into 24 bits: enough for the checked shapes.
 __global__ void k(const float* in, float* out, int rows, int cols, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

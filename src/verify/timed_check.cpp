@@ -1,0 +1,174 @@
+#include "verify/timed_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/metrics.h"
+#include "verify/case_rows.h"
+#include "verify/compare.h"
+#include "verify/plan_runner.h"
+
+namespace optiml {
+namespace {
+
+constexpr double kLanes = 32;
+
+// Floats are poisoned with a NaN that no arithmetic gives; where there are none, with the pattern
+// that is no plausible integer.
+uint8_t PoisonFor(const KernelTask& task) {
+  const bool floats = std::any_of(task.args.begin(), task.args.end(), [](const ArgSpec& arg) {
+    return arg.is_buffer && arg.role == ArgRole::kOut && IsFloat(arg.dtype);
+  });
+  return kPoisonBytes[floats ? 0 : 1];
+}
+
+uint64_t BytesOf(const TaskInputs& inputs) {
+  uint64_t bytes = 0;
+  for (const Tensor& tensor : inputs.buffers) {
+    bytes += tensor.bytes.size();
+  }
+  return bytes;
+}
+
+class TimedRun {
+ public:
+  TimedRun(const TimedCheck& check, CaseLibrary& library, Device& device)
+      : check_(check), library_(library), device_(device) {}
+
+  // Why the row is left out; empty when it is to be compared.
+  Result<std::string> WhyNot(size_t row, const TaskInputs& inputs) {
+    if (const uint64_t bytes = BytesOf(inputs); bytes > kMostTimedBytes) {
+      return fmt::format("its buffers have {} MiB, more than {}", bytes >> 20,
+                         kMostTimedBytes >> 20);
+    }
+    const size_t plan = library_.first_timed_plan() + row;
+    OPTIML_ASSIGN(const bool original,
+                  IsQuick(check_.original.artifact, check_.original.plans.at(plan), inputs));
+    OPTIML_ASSIGN(const bool candidate, IsQuick(check_.artifact, check_.plans.at(row), inputs));
+    return original && candidate
+               ? std::string()
+               : fmt::format("to run it takes more than {} million thread instructions",
+                             kMostTimedWork / 1'000'000);
+  }
+
+  Result<std::optional<Rejection>> Compare(size_t row, size_t index, VerifyReport& report,
+                                           std::string& left_out) {
+    OPTIML_ASSIGN(const VerifyCase* c, library_.Resolve(index, check_.original));
+    if (c->dropped) {
+      left_out = c->drop_reason;
+      return std::optional<Rejection>();
+    }
+    PlanRun run;
+    run.artifact = &check_.artifact;
+    run.plan = &check_.plans[row];
+    run.passes = {{&c->inputs, PoisonFor(check_.task)}};
+    run.step_limit = 2 * kMostTimedWork;
+    OPTIML_ASSIGN(const PlanResult result, RunPlan(check_.task, run, device_));
+    const auto reject = [&](const std::string& reason) {
+      report.failing_case = c->inputs.text;
+      return std::optional(
+          Rejection{Stage::kL2, fmt::format("at the timed {}: {}", c->inputs.text, reason)});
+    };
+    ++report.cases_run;
+    if (!result.outcome.findings.empty()) {
+      report.findings = result.outcome.findings;
+    }
+    if (result.outcome.status == RunStatus::kUnsupported) {
+      left_out = result.outcome.reason;
+      return std::optional<Rejection>();
+    }
+    if (result.outcome.status != RunStatus::kCompleted || !result.outcome.findings.empty()) {
+      return reject(result.outcome.reason.empty() ? "the run did not complete"
+                                                  : result.outcome.reason);
+    }
+    if (!result.changed_input.empty()) {
+      return reject(fmt::format("the input {} was changed", result.changed_input));
+    }
+    OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
+                  library_.CompareOutputs(index, result.buffers, run.passes.front().poison,
+                                          check_.original, check_.share));
+    report.max_absolute_error = std::max(report.max_absolute_error, compared.max_absolute_error);
+    report.max_relative_error = std::max(report.max_relative_error, compared.max_relative_error);
+    report.max_budget_ratio = std::max(report.max_budget_ratio, compared.max_budget_ratio);
+    if (compared.matches()) {
+      return std::optional<Rejection>();
+    }
+    report.first_mismatch = compared.first;
+    report.mismatch_count = compared.mismatch_count;
+    report.error_map = compared.map;
+    return reject(fmt::format("{} ({} of its elements differ)", MismatchText(*compared.first),
+                              compared.mismatch_count));
+  }
+
+ private:
+  // By what the device predicts; one that does not count is asked to run it.
+  Result<bool> IsQuick(const Artifact& artifact, const LaunchPlan& plan, const TaskInputs& inputs) {
+    if (!device_.Info().capabilities.counts) {
+      return true;
+    }
+    RunRequest request;
+    request.artifact = &artifact;
+    request.plan = &plan;
+    request.step_limit = kMostTimedWork;
+    request.buffers = ContentsFor(check_.task, plan, {&inputs, PoisonFor(check_.task)});
+    OPTIML_ASSIGN(const TimeOutcome timed, device_.Time(request));
+    if (timed.status == RunStatus::kTimedOut) {
+      return false;
+    }
+    const auto warps = timed.profile.Get(metric::kWarpInstructions);
+    return !warps || *warps * kLanes <= static_cast<double>(kMostTimedWork);
+  }
+
+  const TimedCheck& check_;
+  CaseLibrary& library_;
+  Device& device_;
+};
+
+}  // namespace
+
+std::optional<double> PrecisionElsewhere(const KernelTask& task, const VerifyReport& checked) {
+  if (task.reference.kind != ReferenceKind::kHost || !std::isfinite(checked.max_budget_ratio)) {
+    return std::nullopt;
+  }
+  return kShareGrowth * checked.max_budget_ratio;
+}
+
+Result<std::optional<Rejection>> JudgeTimedShapes(const TimedCheck& check, CaseLibrary& library,
+                                                  Device& device, VerifyReport& report,
+                                                  std::vector<std::string>& notes) {
+  TimedRun run(check, library, device);
+  for (size_t row = 0; row < check.plans.size(); ++row) {
+    const auto leave_out = [&](const std::string& why) {
+      notes.push_back(
+          fmt::format("not compared at the timed {}: {}", check.task.timed[row].Text(), why));
+    };
+    // Before the inputs are made: they take the memory.
+    if (const double elements = Elements(check.task, check.task.timed[row].sizes);
+        elements > static_cast<double>(kMostTimedBytes)) {
+      leave_out(fmt::format("its buffers have {:.0f} million elements", elements / 1e6));
+      continue;
+    }
+    OPTIML_ASSIGN(const size_t index, library.BeginTimed(row, check.seed));
+    const auto judge = [&]() -> Result<std::optional<Rejection>> {
+      OPTIML_ASSIGN(std::string left_out, run.WhyNot(row, library.InputsOf(index)));
+      std::optional<Rejection> rejection;
+      if (left_out.empty()) {
+        OPTIML_ASSIGN(rejection, run.Compare(row, index, report, left_out));
+      }
+      if (!left_out.empty()) {
+        leave_out(left_out);
+      }
+      return rejection;
+    };
+    Result<std::optional<Rejection>> judged = judge();
+    library.EndTimed();
+    if (!judged || *judged) {
+      return judged;
+    }
+  }
+  return std::optional<Rejection>();
+}
+
+}  // namespace optiml
