@@ -97,6 +97,10 @@ Result<void> Run(const std::string& program, int trials) {
     OPTIML_TRY(Trials(*device, *artifact, size, 1.0, trials, "equal kernels"));
     OPTIML_TRY(Trials(*device, *artifact, size, 0.97, trials, "3 % less work"));
   }
+  fmt::print("\nwhere the time went\n");
+  for (const cuda::Phase& phase : device->phases()) {
+    fmt::print("  {:<36} {:8.2f} s\n", phase.name, phase.seconds);
+  }
   return {};
 }
 

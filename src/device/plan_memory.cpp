@@ -13,22 +13,6 @@ namespace {
 // Of buffers that the launcher allocates itself; those of arguments say theirs.
 constexpr uint8_t kScratchPoison = 0xA5;
 
-// Where the module has a variable that the plan names as the front end does; absent when no kernel
-// uses it.
-std::optional<uint64_t> VariableAddress(const ptx::DeviceMemory& memory, const ptx::Module& module,
-                                        const std::string& symbol) {
-  if (auto address = memory.SymbolAddress(module, symbol)) {
-    return address;
-  }
-  const std::string qualified = QualifiedSymbol(symbol);
-  for (const ptx::Variable& variable : module.variables) {
-    if (!qualified.empty() && QualifiedSymbol(variable.name) == qualified) {
-      return memory.SymbolAddress(module, variable.name);
-    }
-  }
-  return std::nullopt;
-}
-
 Finding OutOfBounds(const char* what, int line, const std::string& detail) {
   Finding finding;
   finding.kind = "out of bounds";
@@ -57,8 +41,9 @@ Result<PlanMemory> PlanMemory::Make(const RunRequest& request, const ptx::Module
       made.arguments_.push_back(i);
     }
     // A variable that no kernel uses is not in the module: what is copied there is lost.
-    const auto variable =
-        buffer.symbol.empty() ? std::nullopt : VariableAddress(made.memory_, module, buffer.symbol);
+    const auto variable = buffer.symbol.empty() ? std::nullopt
+                                                : made.memory_.SymbolAddress(
+                                                      module, VariableName(module, buffer.symbol));
     made.is_variable_.push_back(variable.has_value());
     if (variable) {
       made.addresses_.push_back(*variable);

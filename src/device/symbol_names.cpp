@@ -52,4 +52,18 @@ std::string QualifiedSymbol(std::string_view mangled) {
   return qualified;
 }
 
+std::string VariableName(const ptx::Module& module, const std::string& symbol) {
+  const std::string qualified = QualifiedSymbol(symbol);
+  std::string found;
+  for (const ptx::Variable& variable : module.variables) {
+    if (variable.name == symbol) {
+      return symbol;
+    }
+    if (!qualified.empty() && QualifiedSymbol(variable.name) == qualified) {
+      found = variable.name;
+    }
+  }
+  return found;
+}
+
 }  // namespace optiml

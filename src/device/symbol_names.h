@@ -13,12 +13,18 @@
 #include <string>
 #include <string_view>
 
+#include "ptx/module.h"
+
 namespace optiml {
 
 // The names of the scopes and of the variable, the same for both spellings: "a::q",
 // "(nameless)::t". Empty for what is no plain qualified name (templates, variables of functions):
 // those are spelled alike.
 std::string QualifiedSymbol(std::string_view mangled);
+
+// The module's own name of a variable that a plan names as the front end does; empty when the
+// module has none: no kernel uses it.
+std::string VariableName(const ptx::Module& module, const std::string& symbol);
 
 }  // namespace optiml
 

@@ -120,6 +120,7 @@ void Interpreter::CheckPassive(const ast::Type& type) const {
 
 Interpreter::Lasting Interpreter::Remember() const {
   Lasting lasting;
+  lasting.buffers = plan_.buffers.size();
   for (size_t i = 0; i < memory_.size(); ++i) {
     if (const HostObject* object = memory_.At(i)) {
       lasting.objects[i] = *object;
@@ -129,11 +130,13 @@ Interpreter::Lasting Interpreter::Remember() const {
 }
 
 std::string Interpreter::Changed(const Lasting& before) const {
-  const auto own_buffer = [&](const HostObject& object, size_t at) {
+  // A pointer to a buffer that the launcher allocated, at this number or later.
+  const auto own_buffer = [&](const HostObject& object, size_t at, size_t first) {
     uint64_t address = 0;
     std::memcpy(&address, object.bytes.data() + at, sizeof(address));
     const auto pointer = memory_.AsDevice(address);
     return pointer && pointer->buffer >= 0 && pointer->offset_bytes == 0 &&
+           static_cast<size_t>(pointer->buffer) >= first &&
            static_cast<size_t>(pointer->buffer) < plan_.buffers.size() &&
            plan_.buffers[static_cast<size_t>(pointer->buffer)].argument < 0;
   };
@@ -145,10 +148,10 @@ std::string Interpreter::Changed(const Lasting& before) const {
       if (a.bytes[i] == b.bytes[i]) {
         continue;
       }
-      // Pointers are aligned.
+      // Pointers are aligned. One that this call moved to a buffer of an earlier call is a count.
       const size_t start = i / 8 * 8;
       if (a.states[i] != ByteState::kPointer || start + 8 > a.bytes.size() ||
-          !own_buffer(a, start) || !own_buffer(b, start)) {
+          !own_buffer(a, start, 0) || !own_buffer(b, start, before.buffers)) {
         return false;
       }
       i = start + 7;

@@ -42,10 +42,11 @@ class Interpreter {
   // Host memory that outlives a run: globals, statics and what they point to.
   struct Lasting {
     std::map<size_t, HostObject> objects;  // by number in the host memory
+    size_t buffers = 0;                    // that there were
   };
   Lasting Remember() const;
   // The name of a variable whose value is not what it was; empty when there is none. Pointers to
-  // memory that the launcher allocated on the device may differ.
+  // memory that the launcher has since allocated on the device may differ.
   std::string Changed(const Lasting& before) const;
 
  private:

@@ -159,6 +159,11 @@ const Case kCheats[] = {
     {"CountsOnTheHeap",
      "static int* p = (int*)calloc(1, 4); ++p[0]; if (p[0] < 7) k<<<n, 32>>>(x, y, n);",
      "every call changes host memory that outlives the call"},
+    {"CountsByAPointerAmongKeptBuffers",
+     "static float* row[30]; static float* at; if (!row[0]) { for (int i = 0; i < 30; ++i) "
+     "cudaMalloc(&row[i], 4); at = row[0]; } int i = 0; while (row[i] != at) ++i; if (i < 29) { at "
+     "= row[i + 1]; k<<<n, 32>>>(x, y, n); }",
+     "kernel.cu:8: launcher keeps state between its calls: every call changes \"at\""},
     {"TableMadeOnce",
      "static float* t = nullptr; if (!t) { cudaMalloc(&t, 4096);\ninit<<<1, 32>>>(t); } k<<<n, "
      "32>>>(t, y, n);",

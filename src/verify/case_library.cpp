@@ -107,8 +107,9 @@ Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan)
   return {};
 }
 
-Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed) {
+Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed, uint64_t step_limit) {
   VerifyCase c;
+  c.step_limit = step_limit;
   c.seed = seed;
   c.row = rows_.size();
   OPTIML_ASSIGN(c.inputs, MakeInputs(task_, task_.timed.at(row).sizes, seed));
@@ -193,7 +194,7 @@ Result<std::vector<Tensor>> CaseLibrary::RunOriginal(const VerifyCase& c, const 
   run.artifact = &original.artifact;
   run.plan = &original.plans.at(c.plan);
   run.passes = {{&inputs, kPoisonBytes[0]}};
-  run.step_limit = step_limit_;
+  run.step_limit = c.step_limit != 0 ? c.step_limit : step_limit_;
   OPTIML_ASSIGN(PlanResult result, RunPlan(task_, run, device_));
   if (result.outcome.status != RunStatus::kCompleted || !result.outcome.findings.empty()) {
     failure = result.outcome.reason.empty() ? "it did not complete" : result.outcome.reason;

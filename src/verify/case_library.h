@@ -46,6 +46,7 @@ struct VerifyCase {
   size_t plan = 0;          // into CaseLibrary::plan_requests()
   bool is_first = false;    // the first of its row: checked in full and called several times
   bool is_binding = false;  // a declared fill on a row of the task
+  uint64_t step_limit = 0;  // of the original; 0: as everywhere
 
   // After Resolve:
   bool dropped = false;  // the original does not compute it either
@@ -88,7 +89,7 @@ class CaseLibrary {
 
   // A case of the timed row with the declared fills, not binding, as the last one; size() counts it
   // until EndTimed() forgets it: its tensors may be large. One at a time.
-  Result<size_t> BeginTimed(size_t row, uint64_t seed);
+  Result<size_t> BeginTimed(size_t row, uint64_t seed, uint64_t step_limit);
   void EndTimed();
 
   const TaskInputs& InputsOf(size_t index) const { return cases_.at(index).inputs; }

@@ -14,6 +14,8 @@ namespace optiml {
 namespace {
 
 constexpr double kLanes = 32;
+// What is predicted may be off: the whole run has more room.
+constexpr uint64_t kLimitOfRuns = 2 * kMostTimedWork;
 
 // Floats are poisoned with a NaN that no arithmetic gives; where there are none, with the pattern
 // that is no plausible integer.
@@ -64,7 +66,7 @@ class TimedRun {
     run.artifact = &check_.artifact;
     run.plan = &check_.plans[row];
     run.passes = {{&c->inputs, PoisonFor(check_.task)}};
-    run.step_limit = 2 * kMostTimedWork;
+    run.step_limit = kLimitOfRuns;
     OPTIML_ASSIGN(const PlanResult result, RunPlan(check_.task, run, device_));
     const auto reject = [&](const std::string& reason) {
       report.failing_case = c->inputs.text;
@@ -150,7 +152,7 @@ Result<std::optional<Rejection>> JudgeTimedShapes(const TimedCheck& check, CaseL
       leave_out(fmt::format("its buffers have {:.0f} million elements", elements / 1e6));
       continue;
     }
-    OPTIML_ASSIGN(const size_t index, library.BeginTimed(row, check.seed));
+    OPTIML_ASSIGN(const size_t index, library.BeginTimed(row, check.seed, kLimitOfRuns));
     const auto judge = [&]() -> Result<std::optional<Rejection>> {
       OPTIML_ASSIGN(std::string left_out, run.WhyNot(row, library.InputsOf(index)));
       std::optional<Rejection> rejection;

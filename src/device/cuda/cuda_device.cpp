@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "device/sample_statistics.h"
+#include "device/symbol_names.h"
 
 namespace optiml {
 namespace {
@@ -24,13 +26,26 @@ using Milliseconds = std::chrono::milliseconds;
 constexpr Milliseconds kMostOverhead{20'000};
 constexpr uint64_t kAlignment = 4096;
 
-Job JobOf(const RunRequest& request) {
+// Variables by the module's own names.
+Result<void> NameVariables(const Artifact& artifact, ModuleCache& modules, LaunchPlan& plan) {
+  for (PlanBuffer& buffer : plan.buffers) {
+    if (!buffer.symbol.empty()) {
+      OPTIML_ASSIGN(const auto module, modules.Get(artifact));
+      const std::string name = VariableName(*module, buffer.symbol);
+      buffer.symbol = name.empty() ? cuda::kNoVariable : name;
+    }
+  }
+  return {};
+}
+
+Result<Job> JobOf(const RunRequest& request, ModuleCache& modules) {
   Job job;
   job.cubin = request.artifact->cubin;
   for (const KernelResources& kernel : request.artifact->kernels) {
     job.kernels.push_back({kernel.name_expression, kernel.lowered_name});
   }
   job.plan = *request.plan;
+  OPTIML_TRY(NameVariables(*request.artifact, modules, job.plan));
   return job;
 }
 
@@ -203,7 +218,7 @@ Result<RunOutcome> CudaDevice::Run(const RunRequest& request) {
   const Milliseconds limit = LimitOf(request);
   cuda::RunMessage message;
   message.time_limit_ms = static_cast<uint64_t>(limit.count());
-  message.job = JobOf(request);
+  OPTIML_ASSIGN(message.job, JobOf(request, modules_));
   ArenaLayout layout;
   const bool is_only = request.more_passes.empty();
   message.passes.push_back(layout.Add(*request.plan, request.buffers, true, is_only));
@@ -257,7 +272,8 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   message.policy = options_.timing;
   ArenaLayout layout;
   for (const RunRequest* one : requests) {
-    message.jobs.push_back(JobOf(*one));
+    OPTIML_ASSIGN(Job job, JobOf(*one, modules_));
+    message.jobs.push_back(std::move(job));
     const bool is_candidate = one == &request;
     std::vector<Pass>& sets = message.sets.emplace_back();
     sets.push_back(layout.Add(*one->plan, one->buffers, false, is_candidate));
@@ -265,11 +281,16 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
       sets.push_back(layout.Add(*one->plan, pass.buffers, false, is_candidate));
     }
   }
+  const SystemClock clock;
+  const Stopwatch copying(clock);
   OPTIML_ASSIGN(std::byte * arena, worker_.Arena(layout.bytes()));
   layout.CopyTo(arena);
+  AddPhase("copy to the worker", Seconds(copying.Elapsed()).count());
   message.arena_bytes = worker_.arena_bytes();
+  const Stopwatch exchange(clock);
   OPTIML_ASSIGN(auto answer,
                 worker_.Ask(MessageKind::kTime, cuda::Encode(message), limit + kMostOverhead));
+  AddPhase("exchange", Seconds(exchange.Elapsed()).count());
   TimeOutcome outcome;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
     outcome.status = lost->timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
@@ -288,9 +309,13 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
                        ? reply.reason
                        : "the incumbent: " + reply.reason;
   outcome.findings = std::move(reply.findings);
+  for (const cuda::Phase& phase : reply.phases) {
+    AddPhase("worker: " + phase.name, phase.seconds);
+  }
   if (outcome.status != RunStatus::kCompleted) {
     return outcome;
   }
+  const Stopwatch taking(clock);
   outcome.timing = TimingOf(reply.jobs.front());
   if (reply.jobs.size() > 1) {
     outcome.gain = GainOf(reply.jobs[0].samples_s, reply.jobs[1].samples_s);
@@ -302,7 +327,18 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   for (const Pass& pass : message.sets.front()) {
     outcome.outputs.push_back(Results(pass, sizes, arena));
   }
+  AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   return outcome;
+}
+
+void CudaDevice::AddPhase(const std::string& name, double seconds) {
+  for (cuda::Phase& phase : phases_) {
+    if (phase.name == name) {
+      phase.seconds += seconds;
+      return;
+    }
+  }
+  phases_.push_back({name, seconds});
 }
 
 }  // namespace optiml

@@ -12,6 +12,7 @@
 
 #include "device/cuda/worker_process.h"
 #include "device/device.h"
+#include "device/plan_launch.h"
 
 namespace optiml {
 
@@ -34,6 +35,8 @@ class CudaDevice : public Device {
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
 
+  // Where the seconds of all Time() calls went, by name.
+  const std::vector<cuda::Phase>& phases() const { return phases_; }
   // Workers that were started.
   int workers_started() const { return workers_started_; }
   // The worker's process; -1 when there is none at the moment.
@@ -43,8 +46,7 @@ class CudaDevice : public Device {
   explicit CudaDevice(CudaOptions options)
       : options_(std::move(options)), worker_(options_.worker) {}
   Result<void> Ready();
-  template <typename Reply>
-  struct Exchange;
+  void AddPhase(const std::string& name, double seconds);
   std::chrono::milliseconds LimitOf(const RunRequest& request) const;
 
   CudaOptions options_;
@@ -52,6 +54,8 @@ class CudaDevice : public Device {
   cuda::HelloReply facts_;
   DeviceInfo info_;
   int workers_started_ = 0;
+  std::vector<cuda::Phase> phases_;
+  ModuleCache modules_;
 };
 
 // Peak rate of single precision by SM and clock, FMA as two: lanes of an SM from the CUDA C++

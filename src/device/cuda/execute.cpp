@@ -165,6 +165,7 @@ class Timer {
 
   Step Time() {
     OPTIML_STEP(Prepare());
+    EndPhase("load");
     const size_t sets = message_.sets.front().size();
     for (size_t set = 0; set < sets; ++set) {
       for (size_t j = 0; j < jobs_.size(); ++j) {
@@ -174,6 +175,7 @@ class Timer {
         ChooseNumbers();
       }
       OPTIML_STEP(TakeSamples(set));
+      EndPhase("samples");
       for (size_t j = 0; j < jobs_.size(); ++j) {
         OPTIML_STEP(Check(j, set));
       }
@@ -241,6 +243,7 @@ class Timer {
     const Pass& pass = message_.sets[j][set];
     OPTIML_STEP(executor_.Own("contents", timed.job->EnqueueContents(pass, arena_, set == 0)));
     OPTIML_STEP(executor_.Wait());
+    EndPhase("contents");
     for (int copy = 0; copy < timed.copies; ++copy) {
       const auto before = SteadyClock::now();
       OPTIML_STEP(executor_.Run(*timed.job, copy));
@@ -249,6 +252,7 @@ class Timer {
       // The first one loads code.
       timed.estimate_s = copy <= 1 ? taken : std::min(timed.estimate_s, taken);
     }
+    EndPhase("first runs");
     return std::nullopt;
   }
 
@@ -348,8 +352,25 @@ class Timer {
       finding.detail = fmt::format("read-only violation: {} words of inputs were changed", inputs);
       reply_.findings.push_back(finding);
     }
+    EndPhase("comparison");
     OPTIML_STEP(executor_.Own("results", timed.job->EnqueueOutputs(pass, arena_)));
-    return executor_.Wait();
+    OPTIML_STEP(executor_.Wait());
+    EndPhase("results");
+    return std::nullopt;
+  }
+
+  // Since the end of the last one.
+  void EndPhase(const char* name) {
+    const auto now = SteadyClock::now();
+    const double seconds = std::chrono::duration<double>(now - phase_begin_).count();
+    phase_begin_ = now;
+    for (Phase& phase : reply_.phases) {
+      if (phase.name == name) {
+        phase.seconds += seconds;
+        return;
+      }
+    }
+    reply_.phases.push_back({name, seconds});
   }
 
   Gpu& gpu_;
@@ -359,6 +380,7 @@ class Timer {
   Executor executor_;
   std::vector<Timed> jobs_;
   int samples_ = 1;
+  SteadyClock::time_point phase_begin_ = SteadyClock::now();
 };
 
 }  // namespace

@@ -308,12 +308,19 @@ void Fields(A& a, JobTimes& v) {
 }
 
 template <typename A>
+void Fields(A& a, Phase& v) {
+  Visit(a, v.name);
+  a.Plain(v.seconds);
+}
+
+template <typename A>
 void Fields(A& a, TimeReply& v) {
   a.Plain(v.status);
   Visit(a, v.reason);
   a.Plain(v.failing_job);
   Visit(a, v.findings);
   Visit(a, v.jobs);
+  Visit(a, v.phases);
   a.Plain(v.is_worker_lost);
   Visit(a, v.broken);
 }

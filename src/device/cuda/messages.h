@@ -17,7 +17,11 @@
 
 namespace optiml::cuda {
 
-// A candidate as the worker gets it.
+// What a plan's buffer names that is a variable which the module does not have: no kernel uses it,
+// and nobody can see what is copied there.
+inline constexpr char kNoVariable[] = "?";
+
+// A candidate as the worker gets it. Symbols of the plan's buffers are the module's own names.
 struct Job {
   struct Kernel {
     std::string name_expression;
@@ -107,12 +111,19 @@ struct JobTimes {
   std::vector<int> differing_copies;
 };
 
+// Where the seconds of an exchange went.
+struct Phase {
+  std::string name;
+  double seconds = 0;
+};
+
 struct TimeReply {
   RunStatus status = RunStatus::kCompleted;
   std::string reason;
   int failing_job = 0;
   std::vector<Finding> findings;
   std::vector<JobTimes> jobs;
+  std::vector<Phase> phases;
   bool is_worker_lost = false;
   std::string broken;
 };

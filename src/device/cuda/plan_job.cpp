@@ -80,10 +80,11 @@ Result<void> PlanJob::Load() {
   for (const PlanBuffer& buffer : job_.plan.buffers) {
     DevicePtr address = 0;
     size_t bytes = 0;
-    // A variable that no kernel uses is not in the module: what is copied there is lost.
-    if (IsVariable(buffer) && api.module_global(&address, &bytes, module_, buffer.symbol.c_str()) !=
-                                  DriverApi::kSuccess) {
+    if (IsVariable(buffer) && buffer.symbol != kNoVariable &&
+        api.module_global(&address, &bytes, module_, buffer.symbol.c_str()) !=
+            DriverApi::kSuccess) {
       address = 0;
+      hidden_variable_ = buffer.symbol;
     }
     variables_.push_back(address);
   }
@@ -118,6 +119,11 @@ DevicePtr PlanJob::Address(const DevicePointer& pointer, int copy) const {
 }
 
 std::optional<Trouble> PlanJob::Place(DevicePtr pool, int copies) {
+  if (!hidden_variable_.empty()) {
+    return Trouble{
+        RunStatus::kUnsupported,
+        fmt::format("the driver does not tell where the module variable {} is", hidden_variable_)};
+  }
   pool_ = pool;
   copies_ = copies;
   ready_.assign(static_cast<size_t>(copies), {});

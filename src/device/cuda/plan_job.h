@@ -105,7 +105,8 @@ class PlanJob {
   CopyLayout layout_;
   Handle module_ = nullptr;
   std::vector<Handle> functions_;     // by Job::kernels
-  std::vector<DevicePtr> variables_;  // by buffer of the plan; 0: memory of its own
+  std::vector<DevicePtr> variables_;  // by buffer of the plan; 0: memory of its own, or none
+  std::string hidden_variable_;       // that the driver does not give the address of
   DevicePtr pool_ = 0;
   int copies_ = 0;
   std::vector<std::vector<ReadyLaunch>> ready_;  // by copy, then launch

@@ -29,6 +29,7 @@ struct Heap {
   uint64_t top;
   uint64_t free_lists[64];  // offsets of heads plus one, in the order of addresses; 0: none
   unsigned char fill;       // of memory that nobody wrote
+  unsigned char* first;     // the arena before it was moved; null: it was not
 };
 
 inline Heap* heap = nullptr;
@@ -48,19 +49,18 @@ inline Heap& TheHeap() {
   return *heap;
 }
 
-// To other addresses, as long as nobody has any of it.
+// From now on memory comes from other addresses. What the libraries took before stays where it is.
 inline void MoveHeap() {
   Heap& h = TheHeap();
-  if (h.top != 0) {
-    return;
-  }
   void* arena = mmap(reinterpret_cast<void*>(kArenaOther), kArenaBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (arena == MAP_FAILED) {
     __builtin_trap();
   }
-  munmap(h.base, kArenaBytes);
+  h.first = h.base;
   h.base = static_cast<unsigned char*>(arena);
+  h.top = 0;
+  std::memset(h.free_lists, 0, sizeof(h.free_lists));
 }
 
 inline int ClassOf(uint64_t capacity) {
@@ -104,6 +104,10 @@ inline void Give(void* pointer) {
     return;
   }
   Heap& h = TheHeap();
+  auto* at = static_cast<unsigned char*>(pointer);
+  if (h.first != nullptr && at >= h.first && at < h.first + kArenaBytes) {
+    return;
+  }
   Block* block = static_cast<Block*>(pointer) - 1;
   const auto offset = static_cast<uint64_t>(reinterpret_cast<unsigned char*>(block) - h.base);
   if (offset >= h.top || block->size == 0 || block->size > block->capacity) {

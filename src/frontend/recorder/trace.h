@@ -12,6 +12,7 @@
 
 #include "memory.h"
 #include "protocol.h"
+#include "stack.h"
 
 namespace optiml::recording {
 
@@ -107,11 +108,14 @@ struct State {
   Recorded recorded[kMaxRecorded];
   int recorded_count;
   bool streams_wait;  // for events: then what a stream has behind it is not followed
+  Stack stack;        // the launcher's
+  uint64_t flushes;
 };
 
 inline State* state = nullptr;
 
 inline void Flush() {
+  ++state->flushes;
   uint64_t at = 0;
   while (at < state->out_size) {
     const ssize_t n = write(1, state->out + at, state->out_size - at);
@@ -315,14 +319,17 @@ inline void FindHeld(const unsigned char* begin, uint64_t size) {
   }
 }
 
-// Says which of the launcher's buffers a later call can reach: memory that outlives the call points
-// to them.
-inline void PutHeld() {
+// Which of the launcher's buffers a later call can reach: memory that outlives the call points to
+// them.
+inline void FindAllHeld() {
   std::memset(state->is_held, 0, sizeof(state->is_held));
   for (int i = 0; i < state->variables.count; ++i) {
     FindHeld(state->variables.of[i].begin, state->variables.of[i].size);
   }
   FindHeld(TheHeap().base, TheHeap().top);
+}
+
+inline void PutHeld() {
   for (uint64_t i = state->argument_count; i < state->buffer_count; ++i) {
     if (state->is_held[i]) {
       PutEvent(kHeld);

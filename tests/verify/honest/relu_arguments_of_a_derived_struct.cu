@@ -7,8 +7,8 @@ struct From {
   float lowest;
 };
 struct Shape {
-  unsigned count : 24;
-  unsigned by : 7;
+  unsigned count : 25;
+  unsigned by : 6;
   unsigned plain : 1;
 };
 struct Work : Empty, From, Shape {
