@@ -15,6 +15,7 @@
 #include "ptx/atomic_counts.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
+#include "ptx/ordered_atomics.h"
 #include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
@@ -164,6 +165,16 @@ V Update(V* at, bool parallel, F f) {
   }
 }
 
+// Of a log of atomics (ordered_atomics.h).
+template <class O>
+void DoDeferred(const DeferredAtomic* begin, const DeferredAtomic* end, bool shared) {
+  using V = typename O::Value;
+  for (const DeferredAtomic* one = begin; one != end; ++one) {
+    Update(reinterpret_cast<V*>(one->at), shared,
+           [&](V old) { return O::Do(old, static_cast<V>(one->value), V{}); });
+  }
+}
+
 void TagAtomic(Warp& w, const Op* op, uint64_t address, uint32_t bytes, uint32_t lane) {
   ShadowMemory& shadow = *w.block->shadow;
   const auto begin = static_cast<uint32_t>(address >> shadow.granule_shift);
@@ -230,6 +241,8 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       return OnCluster<O>(w, op, address, mask);
     }
   }
+  const Allocation* announced = nullptr;  // of this instruction
+  bool deferred = false;
   if (worker.count) {
     CountAtomic(w, op, site, address, mask, {kBytes, shared, O::kFloating});
   }
@@ -238,7 +251,7 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
     const uint64_t at = address[l];
     if (!(at >= site.lo && at + kBytes <= site.hi) || (at & (kBytes - 1)) != 0) {
       const bool located = shared ? LocateShared(w, site, at, at + kBytes)
-                                  : LocateGlobal(w, site, at, at + kBytes, true);
+                                  : FindGlobal(w, site, at, at + kBytes, true);
       if (!located || (at & (kBytes - 1)) != 0) {
         return FaultAccess(w, op, kSpace, address, {kBytes, mask, true, true});
       }
@@ -269,6 +282,17 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       }
       if (worker.check_global_races) {
         CheckGlobalAtomic(w, op, *allocation, at, kBytes, l);
+      }
+      if (worker.atomic_log != nullptr) {
+        if (announced != allocation) {
+          announced = allocation;
+          deferred = worker.launch->ordered_atomics->Announce(*worker.atomic_log, allocation,
+                                                              worker.sites);
+        }
+        if (deferred) {
+          worker.atomic_log->Add(&DoDeferred<O>, {host, static_cast<uint64_t>(b[l])});
+          continue;
+        }
       }
     }
     const V value = b[l];
