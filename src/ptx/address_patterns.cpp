@@ -270,16 +270,11 @@ uint32_t CountPhase(const MemorySite& site, uint64_t address) {
   return static_cast<uint32_t>(address) & matters;
 }
 
-}  // namespace
-
-PatternCounts CountPattern(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
+// Apart from CountPattern, which is short where the counts are known.
+__attribute__((noinline)) PatternCounts CountAnew(Worker& worker, MemorySite& site,
+                                                  uint64_t address, uint32_t bytes) {
   const uint32_t phase = CountPhase(site, address);
   const auto word = static_cast<uint32_t>(address & 3);
-  uint64_t& known = site.phases_known[phase / 64];
-  if (((known >> (phase % 64)) & (site.wavefronts_known >> word) & 1) != 0) {
-    return {site.phase_sectors[phase], site.phase_lines[phase],
-            static_cast<uint32_t>(site.wavefronts[word]), static_cast<uint32_t>(site.ideal)};
-  }
   Rows rows(worker, site, address, bytes);
   PatternCounts counts;
   const auto mask_of = [&](uint32_t begin, uint32_t lanes) {
@@ -302,13 +297,26 @@ PatternCounts CountPattern(Worker& worker, MemorySite& site, uint64_t address, u
   if (bytes >= 4) {
     site.duplicates = words < CountBits(site.mask) * (bytes / 4);
   }
-  known |= uint64_t{1} << (phase % 64);
+  site.phases_known[phase / 64] |= uint64_t{1} << (phase % 64);
   site.phase_sectors[phase] = static_cast<uint8_t>(counts.sectors);
   site.phase_lines[phase] = static_cast<uint8_t>(counts.lines);
   site.wavefronts_known = static_cast<uint8_t>(site.wavefronts_known | (1u << word));
   site.wavefronts[word] = static_cast<int16_t>(counts.wavefronts);
   site.ideal = static_cast<int16_t>(counts.ideal);
   return counts;
+}
+
+}  // namespace
+
+PatternCounts CountPattern(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
+  const uint32_t phase = CountPhase(site, address);
+  const auto word = static_cast<uint32_t>(address & 3);
+  if (((site.phases_known[phase / 64] >> (phase % 64)) & (site.wavefronts_known >> word) & 1) !=
+      0) {
+    return {site.phase_sectors[phase], site.phase_lines[phase],
+            static_cast<uint32_t>(site.wavefronts[word]), static_cast<uint32_t>(site.ideal)};
+  }
+  return CountAnew(worker, site, address, bytes);
 }
 
 uint32_t ActivePhases(uint32_t mask, uint32_t bytes) {

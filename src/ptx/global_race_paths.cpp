@@ -25,8 +25,8 @@ GlobalRange RangeOf(const Op* op, uint64_t lo, uint64_t hi, uint32_t lane, uint3
 }  // namespace
 
 // False, with nothing done, when tags may be unordered, or when they cannot be left where they are.
-bool GlobalRaces::CheckRowQuickly(const Op* op, const Accessor& accessor, const RowTag& mine,
-                                  Row& row) {
+bool GlobalRaces::CheckRowQuickly(const Program& program, const Op* op, const Accessor& accessor,
+                                  const RowTag& mine, Row& row) {
   const auto each = [&](const auto& suspects) {
     for (uint32_t m = mine.mask; m != 0; m &= m - 1) {
       const auto i = static_cast<uint32_t>(std::countr_zero(m));
@@ -36,10 +36,12 @@ bool GlobalRaces::CheckRowQuickly(const Op* op, const Accessor& accessor, const 
     }
     return true;
   };
-  // A tag that is not there, or that takes in these granules.
+  // A tag that is not there, or that takes in these granules: messages name the line.
   const auto fits = [&](const RowTag& tag, uint32_t instruction) {
-    return tag.mask == 0 ||
-           (tag.tag == mine.tag && tag.shift == mine.shift && instruction == op->instruction);
+    return tag.mask == 0 || (tag.tag == mine.tag && tag.shift == mine.shift &&
+                             (instruction == op->instruction ||
+                              program.instructions[instruction].source_line ==
+                                  program.instructions[op->instruction].source_line));
   };
   const auto leave = [&](RowTag& tag, uint32_t& instruction) {
     tag = {mine.tag, tag.mask | mine.mask, mine.shift};
@@ -95,6 +97,7 @@ void GlobalRaces::CheckPieces(Warp& warp, const Op* op, const Allocation& alloca
   if (allocation.read_only || !incomplete_.empty()) {
     return;
   }
+  const Program& program = *warp.worker->launch->program;
   const Accessor accessor = AccessorOf(warp, range);
   Shadow& shadow = ShadowOf(allocation);
   const uint32_t per_lane = std::max(range.lane_bytes >> shift_, 1u);
@@ -111,7 +114,8 @@ void GlobalRaces::CheckPieces(Warp& warp, const Op* op, const Allocation& alloca
       mine.mask = (granules == Row::kCells ? ~0u : (1u << granules) - 1) << first;
       mine.shift = granules <= per_lane ? 5 : lane_shift;
       mine.tag = accessor.tag | ((piece.lane - (first >> mine.shift)) % kLanes);
-      if (CheckRowQuickly(op, accessor, mine, page->rows[begin % Page::kCells / Row::kCells])) {
+      if (CheckRowQuickly(program, op, accessor, mine,
+                          page->rows[begin % Page::kCells / Row::kCells])) {
         continue;
       }
     }

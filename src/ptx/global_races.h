@@ -140,7 +140,8 @@ class GlobalRaces {
                        uint32_t lane, StrongCell& cell);
   void CheckRow(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                 const Accessor& accessor, const RowAccess& access);
-  static bool CheckRowQuickly(const Op* op, const Accessor& accessor, const RowTag& mine, Row& row);
+  static bool CheckRowQuickly(const Program& program, const Op* op, const Accessor& accessor,
+                              const RowTag& mine, Row& row);
   // The same for a row whose accesses of the kind have no cells, as one tag; false when that cannot
   // be said.
   static bool MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,
