@@ -1,6 +1,6 @@
 // atom and red on global, shared and generic addresses. Lanes go in order of their number, so that
 // a run with one worker is deterministic; with several workers each operation is atomic on the
-// host.
+// host, or goes to a log (ordered_atomics.h).
 
 #include <bit>
 #include <cmath>
@@ -248,6 +248,7 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       return OnCluster<O>(w, op, address, mask);
     }
   }
+  AtomicLog* const log = worker.atomic_log;
   const Allocation* announced = nullptr;  // of this instruction
   bool deferred = false;
   if (worker.count) {
@@ -290,14 +291,13 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       if (worker.check_global_races) {
         CheckGlobalAtomic(w, op, *allocation, at, kBytes, l);
       }
-      if (worker.atomic_log != nullptr) {
+      if (log != nullptr) {
         if (announced != allocation) {
           announced = allocation;
-          deferred = worker.launch->ordered_atomics->Announce(*worker.atomic_log, allocation,
-                                                              worker.sites);
+          deferred = worker.launch->ordered_atomics->Announce(*log, allocation, worker.sites);
         }
         if (deferred) {
-          worker.atomic_log->Add(&DoDeferred<O>, {host, static_cast<uint64_t>(b[l])});
+          log->Add(&DoDeferred<O>, {host, static_cast<uint64_t>(b[l])});
           continue;
         }
       }
