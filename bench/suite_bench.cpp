@@ -135,7 +135,7 @@ Result<Measured> Execute(const Kernel& kernel, Mode mode, int threads) {
                                                          limits, kernel.description));
     ptx::LaunchRequest& request = prepared.request;
     const auto program = ptx::ProgramOf(*module, *module->FindKernel(request.kernel));
-    measured.parallel = measured.parallel && !program->block_order_shows && !program->allocates;
+    measured.parallel = measured.parallel && !program->NeedsOneThread(true);
     request.counters = true;
     request.threads = threads;
     request.step_limit = kMostInstructions;

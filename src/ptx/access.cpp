@@ -11,35 +11,10 @@
 #include <memory>
 
 #include "ptx/launch_context.h"
+#include "ptx/ordered_atomics.h"
 
 namespace optiml::ptx {
-namespace {
-
-uint64_t At(uint64_t address, int32_t distance) {
-  return address + static_cast<uint64_t>(static_cast<int64_t>(distance));
-}
-
-// Whether lanes of the mask read the same addresses in pairs of neighbours, or of lanes two apart:
-// then the hardware serves twice as many lanes in one phase of a wide access (measured on an H200:
-// bench/counters, shared_float2_by2 to shared_float4_mod16).
-bool ReadsInPairs(const MemorySite& site, uint32_t mask) {
-  for (const uint32_t apart : {1u, 2u}) {
-    bool same = true;
-    for (uint32_t m = mask; m != 0 && same; m &= m - 1) {
-      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-      const uint32_t other = lane ^ apart;
-      same = ((mask >> other) & 1) == 0 || site.distance[lane] == site.distance[other];
-    }
-    if (same) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
-bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store) {
+bool FindGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store) {
   LaunchContext& launch = *warp.worker->launch;
   Allocation* allocation = launch.memory->Find(lo);
   if (allocation == nullptr && lo - kParamWindow < kWindowBytes) {
@@ -55,6 +30,17 @@ bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool s
   return true;
 }
 
+bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store) {
+  if (!FindGlobal(warp, site, lo, hi, store)) {
+    return false;
+  }
+  AtomicLog* const log = warp.worker->atomic_log;
+  if (log != nullptr && warp.worker->launch->ordered_atomics->Settle(*log, site.allocation)) {
+    site.Forget();  // each access has to wait for its turn
+  }
+  return true;
+}
+
 bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi) {
   for (const SharedRegion& region : *warp.worker->regions) {
     if (lo >= region.begin && hi <= region.end && lo < hi) {
@@ -64,241 +50,6 @@ bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi) {
     }
   }
   return false;
-}
-
-bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask) {
-  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
-  int64_t least = 0;
-  int64_t most = 0;
-  uint32_t bits = 0;
-  int64_t previous = -1;
-  bool ascending = true;
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (((mask >> l) & 1) == 0) {
-      site.distance[l] = 0;
-      continue;
-    }
-    const auto distance = static_cast<int64_t>(addresses[l] - addresses[first]);
-    least = std::min(least, distance);
-    most = std::max(most, distance);
-    ascending = ascending && distance > previous;
-    previous = distance;
-    bits |= static_cast<uint32_t>(distance);
-    site.distance[l] = static_cast<int32_t>(distance);
-  }
-  if (least < std::numeric_limits<int32_t>::min() / 2 ||
-      most > std::numeric_limits<int32_t>::max() / 2) {
-    // Wild addresses, or lanes in far objects. Clamped so that the bounds test fails and the slow
-    // path decides.
-    site.mask = 0;
-    site.min_distance = std::numeric_limits<int32_t>::min();
-    site.max_distance = std::numeric_limits<int32_t>::max();
-    site.distance_bits = bits;
-    return true;
-  }
-  site.mask = mask;
-  site.min_distance = static_cast<int32_t>(least);
-  site.max_distance = static_cast<int32_t>(most);
-  site.distance_bits = bits;
-  site.duplicates = !ascending;
-  std::fill(std::begin(site.memo), std::end(site.memo), int16_t{-1});
-  site.lines_phase = ~0u;
-  site.run_count = 0;
-  return true;
-}
-
-void BuildRuns(MemorySite& site, uint32_t bytes) {
-  std::array<std::pair<int32_t, uint8_t>, kLanes> starts;
-  size_t count = 0;
-  for (uint32_t m = site.mask; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    starts[count++] = {site.distance[lane], static_cast<uint8_t>(lane)};
-  }
-  std::sort(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(count));
-  uint8_t runs = 0;
-  int last_lane = -1;
-  for (size_t i = 0; i < count; ++i) {
-    const auto [distance, lane] = starts[i];
-    if (runs > 0) {
-      const int32_t end = site.run_distance[runs - 1] + site.run_bytes[runs - 1];
-      if (distance < end) {
-        continue;  // the same bytes: accesses of one instruction are aligned alike
-      }
-      if (distance == end && lane == last_lane + 1) {
-        last_lane = lane;
-        site.run_bytes[runs - 1] = static_cast<uint16_t>(site.run_bytes[runs - 1] + bytes);
-        continue;
-      }
-    }
-    site.run_distance[runs] = distance;
-    site.run_bytes[runs] = static_cast<uint16_t>(bytes);
-    site.run_lane[runs] = lane;
-    last_lane = lane;
-    ++runs;
-  }
-  site.run_count = runs;
-}
-
-void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
-  // Distances that are whole sectors keep their sectors while the address moves inside one.
-  const uint32_t phase =
-      static_cast<uint32_t>(address) & ((site.distance_bits & 31) == 0 ? 96 : 127);
-  if (site.lines_phase == phase) {
-    return;
-  }
-  site.lines_phase = phase;
-  site.line_count = 0;
-  const uint64_t base = address >> 7;
-  Distinct distinct(worker);
-  for (uint32_t m = site.mask; m != 0; m &= m - 1) {
-    const uint64_t at = At(address, site.distance[std::countr_zero(m)]);
-    for (uint64_t sector = at >> 5; sector <= (at + bytes - 1) >> 5; ++sector) {
-      uint32_t slot = 0;
-      if (distinct.Add(sector >> 2, slot)) {
-        worker.scratch_slot[slot] = site.line_count;
-        site.line_distance[site.line_count] =
-            static_cast<int32_t>(static_cast<int64_t>((sector >> 2) - base));
-        site.line_sectors[site.line_count] = 0;
-        ++site.line_count;
-      }
-      site.line_sectors[worker.scratch_slot[slot]] |= static_cast<uint8_t>(1u << (sector & 3));
-    }
-  }
-}
-
-uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes) {
-  int16_t& memo = site.memo[address & 31];
-  if (memo < 0) {
-    PatternLines(worker, site, address, bytes);
-    int count = 0;
-    for (uint32_t i = 0; i < site.line_count; ++i) {
-      count += std::popcount(site.line_sectors[i]);
-    }
-    memo = static_cast<int16_t>(count);
-  }
-  return static_cast<uint32_t>(memo);
-}
-
-uint32_t ActivePhases(uint32_t mask, uint32_t bytes) {
-  if (bytes <= 4) {
-    return 1;
-  }
-  if (bytes == 8) {
-    return ((mask & 0xffff) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
-  }
-  uint32_t phases = 0;
-  for (uint32_t quarter = 0; quarter < 4; ++quarter) {
-    phases += ((mask >> (8 * quarter)) & 0xff) != 0 ? 1 : 0;
-  }
-  return phases;
-}
-
-uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
-                           uint32_t& ideal, bool global) {
-  const auto mask_of = [&](uint32_t begin, uint32_t lanes) {
-    return site.mask & (lanes == 32 ? kAllLanes : ((1u << lanes) - 1) << begin);
-  };
-  int16_t& memo = site.memo[(global ? 32 : 0) + (address & 3)];
-  if (memo >= 0) {
-    ideal = static_cast<uint32_t>(site.ideal);
-    return static_cast<uint32_t>(memo);
-  }
-  const uint32_t narrow = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-  uint32_t total = 0;
-  ideal = 0;
-  for (uint32_t begin = 0, lanes = 0; begin < kLanes; begin += lanes) {
-    lanes = narrow;
-    if (narrow < 32 && begin % (2 * narrow) == 0 &&
-        ReadsInPairs(site, mask_of(begin, 2 * narrow))) {
-      lanes = 2 * narrow;
-    }
-    const uint32_t phase_mask = mask_of(begin, lanes);
-    ideal += phase_mask != 0 ? 1 : 0;
-    Distinct distinct(worker);
-    uint8_t words_of_bank[32] = {};
-    uint32_t most = 0;
-    for (uint32_t m = phase_mask; m != 0; m &= m - 1) {
-      const uint64_t at = At(address, site.distance[std::countr_zero(m)]);
-      for (uint64_t word = at >> 2; word <= (at + bytes - 1) >> 2; ++word) {
-        uint32_t slot = 0;
-        if (distinct.Add(word, slot)) {
-          most = std::max<uint32_t>(most, ++words_of_bank[word & 31]);
-        }
-      }
-    }
-    total += most;
-  }
-  memo = static_cast<int16_t>(total);
-  site.ideal = static_cast<int16_t>(ideal);
-  return total;
-}
-
-namespace {
-
-// Counts a load by the farthest place that its sectors came from.
-class FarthestPlace {
- public:
-  FarthestPlace(Counters& counters, const AccessShape& shape)
-      : counters_(counters),
-        wanted_(!shape.store && !shape.atomic),
-        l2_sectors_(counters.l2_read_sectors),
-        dram_bytes_(counters.dram_read_bytes) {}
-  FarthestPlace(const FarthestPlace&) = delete;
-  FarthestPlace& operator=(const FarthestPlace&) = delete;
-  ~FarthestPlace() {
-    if (!wanted_) {
-      return;
-    }
-    if (counters_.dram_read_bytes != dram_bytes_) {
-      ++counters_.load_requests_from_dram;
-    } else if (counters_.l2_read_sectors != l2_sectors_) {
-      ++counters_.load_requests_from_l2;
-    }
-  }
-
- private:
-  Counters& counters_;
-  bool wanted_;
-  uint64_t l2_sectors_;
-  uint64_t dram_bytes_;
-};
-
-}  // namespace
-
-void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,
-                const AccessShape& shape) {
-  const FarthestPlace count(worker.counters, shape);
-  for (uint64_t line = lo >> 7; line <= (hi - 1) >> 7; ++line) {
-    const uint64_t begin = std::max(lo, line << 7);
-    const uint64_t end = std::min(hi, (line + 1) << 7) - 1;
-    const uint32_t from = static_cast<uint32_t>(begin >> 5) & 3;
-    const uint32_t to = static_cast<uint32_t>(end >> 5) & 3;
-    const auto sectors = static_cast<uint8_t>(((2u << to) - 1) & ~((1u << from) - 1));
-    CacheHint& hint = site.hints[line & 63];
-    if (shape.atomic) {
-      worker.l1->Atomic(line, sectors, worker.counters);
-    } else if (shape.store) {
-      worker.l1->Store(line, sectors, hint, worker.counters);
-    } else {
-      worker.l1->Load(line, sectors, hint, worker.counters);
-    }
-  }
-}
-
-void CachePattern(Worker& worker, MemorySite& site, uint64_t address, const AccessShape& shape) {
-  const FarthestPlace count(worker.counters, shape);
-  PatternLines(worker, site, address, shape.bytes);
-  const uint64_t base = address >> 7;
-  for (uint32_t i = 0; i < site.line_count; ++i) {
-    const uint64_t line = At(base, site.line_distance[i]);
-    if (shape.atomic) {
-      worker.l1->Atomic(line, site.line_sectors[i], worker.counters);
-    } else if (shape.store) {
-      worker.l1->Store(line, site.line_sectors[i], site.hints[i], worker.counters);
-    } else {
-      worker.l1->Load(line, site.line_sectors[i], site.hints[i], worker.counters);
-    }
-  }
 }
 
 std::string WhoText(const Warp& warp, uint32_t lane) {
@@ -400,7 +151,7 @@ const Op* FaultAccess(Warp& warp, const Op* op, Space space, const uint64_t* add
       }
     } else {
       MemorySite site;
-      if (!LocateGlobal(warp, site, lo, hi, shape.store || shape.atomic)) {
+      if (!FindGlobal(warp, site, lo, hi, shape.store || shape.atomic)) {
         const Allocation* allocation = launch.memory->Find(lo);
         if (allocation != nullptr && allocation->Covers(lo, hi)) {
           return Fault(warp, op, l, "read-only",
@@ -437,6 +188,20 @@ bool BitsSet(const uint64_t* bitmap, uint64_t begin, uint64_t end) {
   return missing == 0;
 }
 
+// Of a word that other threads set bits in. Bytes need no read, and what is set already no write.
+static void SetSharedBits(uint64_t& word, uint64_t mask) {
+  const auto first = static_cast<uint32_t>(std::countr_zero(mask));
+  const auto end = 64 - static_cast<uint32_t>(std::countl_zero(mask));
+  if (first % 8 == 0 && end % 8 == 0) {
+    auto* const bytes = reinterpret_cast<uint8_t*>(&word);
+    for (uint32_t i = first / 8; i < end / 8; ++i) {
+      __atomic_store_n(bytes + i, uint8_t{0xff}, __ATOMIC_RELAXED);
+    }
+  } else if ((~__atomic_load_n(&word, __ATOMIC_RELAXED) & mask) != 0) {
+    __atomic_fetch_or(&word, mask, __ATOMIC_RELAXED);
+  }
+}
+
 void SetBits(uint64_t* bitmap, uint64_t begin, uint64_t end, bool parallel) {
   uint64_t word = begin >> 6;
   const uint64_t last = (end - 1) >> 6;
@@ -445,8 +210,10 @@ void SetBits(uint64_t* bitmap, uint64_t begin, uint64_t end, bool parallel) {
     if (word == last) {
       mask &= ~uint64_t{0} >> (63 - ((end - 1) & 63));
     }
-    if (parallel) {
-      __atomic_fetch_or(&bitmap[word], mask, __ATOMIC_RELAXED);
+    if (parallel && mask == ~uint64_t{0}) {
+      __atomic_store_n(&bitmap[word], mask, __ATOMIC_RELAXED);  // whatever others set in it
+    } else if (parallel) {
+      SetSharedBits(bitmap[word], mask);
     } else {
       bitmap[word] |= mask;
     }

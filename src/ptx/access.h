@@ -1,9 +1,9 @@
 #ifndef OPTIML_PTX_ACCESS_H_
 #define OPTIML_PTX_ACCESS_H_
 
-// The uncommon half of memory accesses: finding the object, patterns of addresses, sector and bank
-// counts, findings. The common half is in ops_memory.cpp, which calls these when its quick tests
-// fail. Internal to ptx/.
+// The uncommon half of memory accesses: finding the object, bits of bitmaps, findings. The common
+// half is in ops_memory.cpp, which calls these when its quick tests fail; how the lanes' addresses
+// lie is counted in address_patterns.h. Internal to ptx/.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,66 +21,12 @@ struct AccessShape {
   bool atomic = false;
 };
 
-// A small hash set over worker scratch: Add returns the key's slot and whether it is new.
-class Distinct {
- public:
-  explicit Distinct(Worker& worker) : worker_(worker) { ++worker_.request_number; }
-
-  bool Add(uint64_t key, uint32_t& slot) {
-    slot = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15ULL) >> 57);
-    while (worker_.scratch_stamp[slot] == worker_.request_number) {
-      if (worker_.scratch_key[slot] == key) {
-        return false;
-      }
-      slot = (slot + 1) & 127;
-    }
-    worker_.scratch_stamp[slot] = worker_.request_number;
-    worker_.scratch_key[slot] = key;
-    return true;
-  }
-
- private:
-  Worker& worker_;
-};
-
 // Points the site at the allocation (or shared region) that holds all of [lo, hi); false when none
-// does or a store is not allowed.
+// does or a store is not allowed. LocateGlobal: for accesses that are no atomics; what the launch's
+// atomics do to the allocation before has happened then.
+bool FindGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store);
 bool LocateGlobal(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi, bool store);
 bool LocateShared(Warp& warp, MemorySite& site, uint64_t lo, uint64_t hi);
-
-// Records the lanes' distances from the first active lane. False when they do not fit 32 bits: the
-// site is left without a pattern.
-bool RecordPattern(MemorySite& site, const uint64_t* addresses, uint32_t mask);
-
-// Joins the bytes of neighbouring lanes that touch into runs (MemorySite::run_*).
-void BuildRuns(MemorySite& site, uint32_t bytes);
-
-// Counts of a global access whose pattern is recorded, at `address` of the first active lane.
-uint32_t PatternSectors(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
-// Fills site.lines for this address.
-void PatternLines(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes);
-// Wavefronts of a shared access with a recorded pattern; `ideal` is the number without conflicts.
-// 4-byte accesses go by warp, 8-byte by half warp, 16-byte by quarter warp; twice as many lanes
-// where they read in pairs. L1 has the banks of shared memory, so global accesses count alike.
-uint32_t PatternWavefronts(Worker& worker, MemorySite& site, uint64_t address, uint32_t bytes,
-                           uint32_t& ideal, bool global = false);
-// Clocks that L1 needs for a global request of so many wavefronts in so many lines.
-inline uint32_t L1Wavefronts(uint32_t wavefronts, uint32_t lines) {
-  constexpr uint32_t kLinesOfWavefront = 4;  // tags looked up in a clock
-  return std::max(wavefronts, (lines + kLinesOfWavefront - 1) / kLinesOfWavefront);
-}
-// Phases (whole, half or quarter warps) with an active lane: the ideal wavefronts of an access
-// without equal addresses.
-uint32_t ActivePhases(uint32_t mask, uint32_t bytes);
-// Half warps with an active lane: the wavefronts of a 16-byte access to one address.
-inline uint32_t ActiveHalves(uint32_t mask) {
-  return ((mask & 0xffff) != 0 ? 1u : 0u) + ((mask >> 16) != 0 ? 1u : 0u);
-}
-
-// Sends the sectors of [lo, hi) or of the recorded pattern to the cache model.
-void CacheRange(Worker& worker, MemorySite& site, uint64_t lo, uint64_t hi,
-                const AccessShape& shape);
-void CachePattern(Worker& worker, MemorySite& site, uint64_t address, const AccessShape& shape);
 
 // Ends the kernel: finds the lane that cannot make its access and says why. Returns null.
 const Op* FaultAccess(Warp& warp, const Op* op, Space space, const uint64_t* addresses,
@@ -125,6 +71,17 @@ struct GlobalLanes {
 // REQUIRES: Worker::check_global_races
 void CheckGlobalAccess(Warp& warp, const Op* op, const Allocation& allocation,
                        const GlobalLanes& lanes, bool store);
+// A run of neighbouring bytes of one access, of lanes from `lane` on.
+struct GlobalPiece {
+  uint64_t lo;
+  uint64_t hi;
+  uint32_t lane;
+};
+// The same for all pieces of one access, in their order. `shape`: its first three numbers hold
+// nothing.
+void CheckGlobalPieces(Warp& warp, const Op* op, const Allocation& allocation,
+                       const GlobalPiece* pieces, uint32_t count, const GlobalLanes& shape,
+                       bool store);
 void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, uint64_t at,
                        uint32_t bytes, uint32_t lane);
 

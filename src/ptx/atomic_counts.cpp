@@ -1,9 +1,10 @@
 #include "ptx/atomic_counts.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
-#include "ptx/access.h"
+#include "ptx/address_patterns.h"
 
 namespace optiml::ptx {
 namespace {
@@ -50,6 +51,52 @@ uint32_t CountPlaces(Worker& worker, const uint64_t* address, uint32_t mask, con
   return sectors;
 }
 
+// Both for lanes whose addresses lie close together: tables by place instead of by hash.
+class CloseLanes {
+ public:
+  static constexpr uint32_t kBytes = 1024;
+  static constexpr uint32_t kNarrowest = 2;  // bytes of an atomic
+
+  // False when they do not.
+  bool Count(const uint64_t* address, uint32_t mask) {
+    low_ = ~uint64_t{0};
+    uint64_t high = 0;
+    for (uint32_t m = mask; m != 0; m &= m - 1) {
+      const uint64_t at = address[std::countr_zero(m)];
+      low_ = std::min(low_, at);
+      high = std::max(high, at);
+    }
+    low_ &= ~uint64_t{(1u << kSectorShift) - 1};
+    if (high - low_ >= kBytes) {
+      return false;
+    }
+    for (uint32_t m = mask; m != 0; m &= m - 1) {
+      const auto at = static_cast<uint32_t>(address[std::countr_zero(m)] - low_);
+      uint8_t& of_sector = sectors_[at >> kSectorShift];
+      of_sector = std::max(of_sector, ++addresses_[at / kNarrowest]);
+      most_ = std::max(most_, of_sector);
+    }
+    return true;
+  }
+  uint32_t most() const { return most_; }
+  uint32_t AddPlaces(AtomicPlaces& places, bool floating) const {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sectors_.size(); ++i) {
+      if (sectors_[i] != 0) {
+        ++count;
+        places.Add((low_ >> kSectorShift) + i, sectors_[i], floating);
+      }
+    }
+    return count;
+  }
+
+ private:
+  uint64_t low_ = 0;
+  uint8_t most_ = 0;
+  std::array<uint8_t, kBytes / kNarrowest> addresses_{};
+  std::array<uint8_t, (kBytes >> kSectorShift)> sectors_{};
+};
+
 }  // namespace
 
 void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* address, uint32_t mask,
@@ -66,24 +113,31 @@ void CountAtomic(Warp& w, const Op* op, MemorySite& site, const uint64_t* addres
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     equal = equal && address[std::countr_zero(m)] == address[first];
   }
-  uint8_t rank[kLanes];
-  counts.serialised += equal ? lanes : CountPerAddress(worker, address, mask, rank);
-  if (kind.shared) {
-    return;
-  }
   const AccessShape shape{kind.bytes, mask, true, true};
   if (equal) {
+    counts.serialised += lanes;
+    if (kind.shared) {
+      return;
+    }
     worker.atomic_places.Add(address[first] >> kSectorShift, lanes, kind.floating);
     ++counts.sectors;
     if (worker.cache) {
       CacheRange(worker, site, address[first], address[first] + kind.bytes, shape);
     }
-  } else {
-    counts.sectors += CountPlaces(worker, address, mask, rank, kind.floating);
-    if (worker.cache) {
-      RecordPattern(site, address, mask);
-      CachePattern(worker, site, address[first], shape);
-    }
+    return;
+  }
+  uint8_t rank[kLanes];
+  CloseLanes close;
+  const bool is_close = close.Count(address, mask);
+  counts.serialised += is_close ? close.most() : CountPerAddress(worker, address, mask, rank);
+  if (kind.shared) {
+    return;
+  }
+  counts.sectors += is_close ? close.AddPlaces(worker.atomic_places, kind.floating)
+                             : CountPlaces(worker, address, mask, rank, kind.floating);
+  if (worker.cache) {
+    RecordPattern(site, address, mask);
+    CachePattern(worker, site, address[first], shape);
   }
 }
 

@@ -53,6 +53,7 @@ bool Decoder::DecodeControl(const Instruction& instruction, const Opcode& opcode
         function_.label_targets[static_cast<size_t>(operands[0].index)])];
     const bool backward = target <= current_block_;
     const bool polls = backward && LoopPolls(target, current_block_);
+    program_.loops_poll = program_.loops_poll || polls;
     Op& op = Emit(instruction.predicate >= 0 ? &Branch : &Jump);
     op.aux = polls ? kBranchPolls : 0;
     if (instruction.predicate >= 0) {

@@ -28,8 +28,23 @@ void CountRegisters(const Operand& operand, std::vector<uint32_t>& uses) {
   }
 }
 
-// See Program::block_order_shows.
-bool BlockOrderShows(const Function& function) {
+// Of a function's accesses to global memory: see the fields of that name in Program.
+struct GlobalUse {
+  bool block_order_shows = false;
+  bool atomics = false;
+  bool returning = false;  // exchanges, and atomics whose old value is used
+  bool strong = false;     // loads and stores that others may wait for, or that show their order
+};
+
+bool IsStrongAccess(const Opcode& opcode) {
+  const Space space = SpaceOf(opcode);
+  return (opcode.base == "ld" || opcode.base == "st") &&
+         (space == Space::kGlobal || space == Space::kNone) &&
+         (opcode.Has("volatile") || opcode.Has("relaxed") || opcode.Has("acquire") ||
+          opcode.Has("release") || opcode.Has("mmio") || opcode.Has("cv"));
+}
+
+GlobalUse UseOf(const Function& function) {
   std::vector<uint32_t> uses(function.registers.size());  // as operand or predicate
   for (const Instruction& instruction : function.instructions) {
     for (const Operand& operand : instruction.operands) {
@@ -39,21 +54,26 @@ bool BlockOrderShows(const Function& function) {
       ++uses[static_cast<size_t>(instruction.predicate)];
     }
   }
-  return std::ranges::any_of(function.instructions, [&](const Instruction& instruction) {
+  GlobalUse use;
+  for (const Instruction& instruction : function.instructions) {
     const Opcode opcode = ParseOpcode(instruction.opcode);
-    if (opcode.base == "cp" && opcode.Has("reduce")) {
-      return true;
+    use.strong = use.strong || IsStrongAccess(opcode);
+    const bool reduces_in_bulk = opcode.base == "cp" && opcode.Has("reduce");
+    const bool atomic =
+        (opcode.base == "atom" || opcode.base == "red") && SpaceOf(opcode) != Space::kShared;
+    if (!atomic && !reduces_in_bulk) {
+      continue;
     }
-    if ((opcode.base != "atom" && opcode.base != "red") || SpaceOf(opcode) == Space::kShared) {
-      return false;
-    }
-    if (opcode.Has("exch") || opcode.Has("cas") ||
-        (IsFloatType(opcode.type()) && opcode.Has("add"))) {
-      return true;
-    }
-    return opcode.base == "atom" && instruction.operands[0].kind == OperandKind::kRegister &&
-           uses[static_cast<size_t>(instruction.operands[0].index)] > 1;
-  });
+    use.atomics = true;
+    const bool returning =
+        reduces_in_bulk || opcode.Has("exch") || opcode.Has("cas") ||
+        (opcode.base == "atom" && instruction.operands[0].kind == OperandKind::kRegister &&
+         uses[static_cast<size_t>(instruction.operands[0].index)] > 1);
+    use.returning = use.returning || returning;
+    use.block_order_shows =
+        use.block_order_shows || returning || (IsFloatType(opcode.type()) && opcode.Has("add"));
+  }
+  return use;
 }
 
 bool CallsThroughPointer(const Instruction& instruction) {
@@ -156,8 +176,13 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   std::set<std::string> used;
   uint32_t narrowest = 4;
   uint32_t narrowest_global = 4;
+  GlobalUse global;
   for (const Function* function : reachable) {
-    program.block_order_shows = program.block_order_shows || BlockOrderShows(*function);
+    const GlobalUse use = UseOf(*function);
+    global.atomics = global.atomics || use.atomics;
+    global.returning = global.returning || use.returning;
+    global.strong = global.strong || use.strong;
+    program.block_order_shows = program.block_order_shows || use.block_order_shows;
     program.allocates =
         program.allocates ||
         (function->is_declaration && (function->name == "malloc" || function->name == "free"));
@@ -237,6 +262,9 @@ std::shared_ptr<const Program> DecodeProgram(const Module& module, const Functio
   for (size_t i = 0; i < builder.pending.size(); ++i) {
     Decoder(builder, static_cast<int32_t>(i)).Decode();
   }
+  program.defers_atomics = global.atomics && !global.returning && !global.strong &&
+                           !program.loops_poll && !program.uses_async && !program.allocates &&
+                           program.textures.empty();
   for (IndirectSite& site : program.indirect_sites) {
     site.call_of_function.resize(program.functions.size(), -1);
   }

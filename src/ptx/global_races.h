@@ -92,6 +92,17 @@ class GlobalRaces {
   // Checks the bytes and leaves tags. Call it before a store happens.
   void Check(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range);
 
+  // The same for the pieces of one plain access, each as `range` but for its bytes and first lane.
+  void CheckPieces(Warp& warp, const Op* op, const Allocation& allocation,
+                   const GlobalPiece* pieces, uint32_t count, const GlobalRange& range);
+  // The same for one lane's atomic, with the orders that it takes part in, when nothing can come of
+  // them: no block has released or fenced, nobody but atomics of all blocks was there. False, with
+  // nothing done, otherwise. `tag`: of AtomicTag.
+  bool CheckAtomicQuickly(const Allocation& allocation, const Op* op, uint64_t at, uint32_t bytes,
+                          uint64_t tag);
+  // 0: the quick way is not for this atomic.
+  uint64_t AtomicTag(const Warp& warp, const Op* op, uint32_t lane) const;
+
   void Fence(Warp& warp, bool block_scope);
   // A strong write and a strong read of the address; both for a read-modify-write.
   void Release(Warp& warp, uint64_t address, uint32_t bytes, bool keeps_earlier, bool block_scope);
@@ -129,6 +140,8 @@ class GlobalRaces {
                        uint32_t lane, StrongCell& cell);
   void CheckRow(Warp& warp, const Op* op, const Allocation& allocation, const GlobalRange& range,
                 const Accessor& accessor, const RowAccess& access);
+  static bool CheckRowQuickly(const Program& program, const Op* op, const Accessor& accessor,
+                              const RowTag& mine, Row& row);
   // The same for a row whose accesses of the kind have no cells, as one tag; false when that cannot
   // be said.
   static bool MergeTag(const Warp& warp, const Op* op, const GlobalRange& range,

@@ -17,6 +17,7 @@
 namespace optiml::ptx {
 
 class GlobalRaces;
+class OrderedAtomics;
 
 struct LaunchContext {
   const LaunchRequest* request = nullptr;
@@ -36,6 +37,7 @@ struct LaunchContext {
   std::vector<uint64_t> sample;  // the linear ids of those blocks, or of the clusters; empty: all
   Allocation workspace;          // of grid-wide synchronisation, at kWorkspaceAddress
   std::atomic<uint64_t> next_block{0};
+  uint64_t unit_blocks = 1;  // that a worker takes at a time
   std::atomic<uint64_t> steps{0};
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> progress{0};
@@ -44,8 +46,9 @@ struct LaunchContext {
   std::optional<uint64_t> heap_bytes;  // that malloc has given; nothing before the first call
   std::unique_ptr<L2Cache> l2;
   std::vector<std::unique_ptr<L1Cache>> l1;
-  std::shared_ptr<GlobalRaces> global_races;  // null: not checked
-  std::mutex mutex;                           // of everything below, and of atomics between workers
+  std::shared_ptr<GlobalRaces> global_races;        // null: not checked
+  std::shared_ptr<OrderedAtomics> ordered_atomics;  // null: workers' atomics take effect at once
+  std::mutex mutex;  // of everything below, and of atomics between workers
   std::string printf_output;
   std::set<std::string> reported;  // kind and instruction
 };

@@ -11,6 +11,7 @@
 
 #include "ptx/async_state.h"
 #include "ptx/global_races.h"
+#include "ptx/ordered_atomics.h"
 #include "ptx/scheduler.h"
 
 namespace optiml::ptx {
@@ -321,8 +322,9 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     std::memcpy(launch.parameters.host, request.parameters.data(), request.parameters.size());
   }
   const bool cache = request.counters && request.cache.enabled;
-  const bool ordered = program.block_order_shows || program.allocates ||
-                       request.checks.global_races || request.shadow != nullptr;
+  const bool grid_of_blocks = launch.cluster.Count() == 1 && !request.cooperative;
+  const bool ordered = program.NeedsOneThread(grid_of_blocks) || request.checks.global_races ||
+                       request.shadow != nullptr;
   const auto workers = ordered ? size_t{1}
                                : static_cast<size_t>(std::clamp<uint64_t>(
                                      static_cast<uint64_t>(std::max(request.threads, 1)), 1,
@@ -341,6 +343,14 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
   if (request.checks.global_races) {
     launch.global_races = std::make_shared<GlobalRaces>(program.global_granule);
   }
+  std::vector<AtomicLog> logs(workers);
+  if (workers > 1 && program.defers_atomics && grid_of_blocks) {
+    launch.ordered_atomics = std::make_shared<OrderedAtomics>(launch, program.block_order_shows);
+    constexpr uint64_t kUnitsOfWorker = 64;  // at least, so that all end at about the same time
+    constexpr uint64_t kMostBlocks = 32;
+    launch.unit_blocks =
+        std::clamp<uint64_t>(launch.blocks / (workers * kUnitsOfWorker), 1, kMostBlocks);
+  }
   std::vector<std::unique_ptr<Worker>> pool;
   std::vector<WorkerResult> results(workers);
   for (size_t i = 0; i < workers; ++i) {
@@ -357,6 +367,7 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     worker->float_shadow = request.shadow;
     worker->cycles_before = request.cycles_before;
     worker->nanoseconds_before = request.nanoseconds_before;
+    worker->atomic_log = launch.ordered_atomics != nullptr ? &logs[i] : nullptr;
     worker->blocks.resize(program.blocks.size());
     worker->sites.resize(std::max(program.memory_sites, 1u));
     worker->predicated_threads.resize(kInstructionClasses);
@@ -373,6 +384,9 @@ LaunchOutcome Launch(const LaunchRequest& request, DeviceMemory& memory) {
     for (std::thread& thread : threads) {
       thread.join();
     }
+  }
+  if (launch.ordered_atomics != nullptr) {
+    launch.ordered_atomics->Drain(logs);
   }
   LaunchOutcome outcome;
   outcome.status = LaunchStatus::kCompleted;

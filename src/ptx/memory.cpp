@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/huge_pages.h"
 #include "ptx/access.h"
 
 namespace optiml::ptx {
@@ -43,13 +44,14 @@ Result<uint64_t> DeviceMemory::TryAllocate(std::string_view name, uint64_t bytes
                  fmt::format("allocation '{}' of {} bytes is too large", name, bytes));
   }
   auto allocation = std::make_unique<Allocation>();
-  // calloc'd pages cost nothing until touched; new[] with value initialisation would touch them.
   const uint64_t host_bytes = bytes + 2 * kHostPadding + kAllocationAlignment;
-  allocation->storage.reset(new (std::nothrow) std::byte[host_bytes]());
+  allocation->storage.reset(new (std::nothrow) std::byte[host_bytes]);
   if (allocation->storage == nullptr) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("no host memory for allocation '{}' of {} bytes", name, bytes));
   }
+  PreferHugePages(allocation->storage.get(), host_bytes);
+  std::memset(allocation->storage.get(), 0, host_bytes);
   const auto start = reinterpret_cast<uintptr_t>(allocation->storage.get()) + kHostPadding;
   const auto aligned =
       (start + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;

@@ -5,6 +5,7 @@
 // wavefronts. See lanes.h on what may stand here.
 
 #include "ptx/access.h"
+#include "ptx/address_patterns.h"
 #include "ptx/memory_lanes.h"
 
 namespace optiml::ptx::OPTIML_PTX_ISA {
@@ -187,12 +188,14 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
   // Races.
   if constexpr (kSpace == Space::kGlobal) {
     if (worker.check_global_races && (op->aux & 8) == 0 && !site.allocation->read_only) {
+      GlobalPiece pieces[kLanes + 1];
+      u32 count = 0;
       ForAccesses<kStore>(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
                           [&](u64 at, u64 end, u32 lane) {
-                            CheckGlobalAccess(w, op, *site.allocation,
-                                              {at, end, lane, size, element}, kStore);
+                            pieces[count++] = {at, end, lane};
                             return true;
                           });
+      CheckGlobalPieces(w, op, *site.allocation, pieces, count, {0, 0, 0, size, element}, kStore);
     }
   }
   if constexpr (kSpace == Space::kShared) {
@@ -235,12 +238,10 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
         counts.wavefronts +=
             L1Wavefronts(shape == Shape::kEqual ? 1 : ActivePhases(lanes.mask, size), lines);
       } else {
-        counts.sectors += PatternSectors(worker, site, address, size);
-        PatternLines(worker, site, address, size);
-        counts.lines += site.line_count;
-        u32 ideal = 0;
-        counts.wavefronts += L1Wavefronts(
-            PatternWavefronts(worker, site, address, size, ideal, true), site.line_count);
+        const PatternCounts pattern = CountPattern(worker, site, address, size);
+        counts.sectors += pattern.sectors;
+        counts.lines += pattern.lines;
+        counts.wavefronts += L1Wavefronts(pattern.wavefronts, pattern.lines);
       }
       if (worker.cache) {
         const AccessShape access{size, lanes.mask, kStore, false};
@@ -258,10 +259,9 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
       } else if (shape == Shape::kConsecutive) {
         counts.wavefronts += size <= 4 ? 1 : ActivePhases(lanes.mask, size);
       } else {
-        u32 ideal = 0;
-        const u32 wavefronts = PatternWavefronts(worker, site, address, size, ideal);
-        counts.wavefronts += wavefronts;
-        counts.conflicts += wavefronts - ideal;
+        const PatternCounts pattern = CountPattern(worker, site, address, size);
+        counts.wavefronts += pattern.wavefronts;
+        counts.conflicts += pattern.wavefronts - pattern.ideal;
       }
     }
   }

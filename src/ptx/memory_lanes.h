@@ -207,6 +207,47 @@ OPTIML_INLINE bool SamePattern(const MemorySite& site, const A* address, A first
   return bad == 0;
 }
 
+// As RecordPattern (address_patterns.h), for distances that fit 32 bits; false, with nothing done,
+// when they do not.
+template <class A>
+OPTIML_INLINE bool RecordLanes(MemorySite& site, const A* address, A first, const u32* lanes,
+                               u32 mask) {
+  constexpr s32 kFarthest = s32{1} << 30;
+  alignas(64) s32 distance[kLanes + 1];
+  A unfit = 0;
+  OPTIML_LANES {
+    const A keep = static_cast<A>(static_cast<s64>(static_cast<s32>(lanes[l])));
+    const A d = (address[l] - first) & keep;
+    const s32 narrow = static_cast<s32>(d);
+    unfit |= d ^ static_cast<A>(static_cast<s64>(narrow));
+    distance[l] = narrow;
+  }
+  s32 least = 0;
+  s32 most = 0;
+  u32 bits = 0;
+  OPTIML_LANES {
+    least = distance[l] < least ? distance[l] : least;
+    most = distance[l] > most ? distance[l] : most;
+    bits |= static_cast<u32>(distance[l]);
+  }
+  if (unfit != 0 || least < -kFarthest || most >= kFarthest) {
+    return false;
+  }
+  u32 descends = mask != kAllLanes ? 1 : 0;  // or may
+  distance[kLanes] = kFarthest;
+  OPTIML_LANES {
+    site.distance[l] = distance[l];
+    descends |= distance[l] >= distance[l + 1] ? 1u : 0u;
+  }
+  site.mask = mask;
+  site.min_distance = least;
+  site.max_distance = most;
+  site.distance_bits = bits;
+  site.duplicates = descends != 0;
+  site.ForgetCounts();
+  return true;
+}
+
 }  // namespace optiml::ptx::OPTIML_PTX_ISA
 
 #endif  // OPTIML_PTX_MEMORY_LANES_H_

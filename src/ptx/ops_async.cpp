@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ptx/address_patterns.h"
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
 #include "ptx/float_shadow.h"
@@ -36,17 +37,16 @@ void CountCopy(Warp& w, const Op* op, const LaneCopy& copy, uint32_t bytes) {
     const uint64_t first = copy.source[std::countr_zero(copy.reading)];
     RecordPattern(site, copy.source, copy.reading);
     ++counters.global_load.requests;
-    counters.global_load.sectors += PatternSectors(worker, site, first, bytes);
-    PatternLines(worker, site, first, bytes);
-    counters.global_load.lines += site.line_count;
-    uint32_t without_conflicts = 0;
-    counters.global_load.wavefronts += L1Wavefronts(
-        PatternWavefronts(worker, site, first, bytes, without_conflicts, true), site.line_count);
+    const PatternCounts counts = CountPattern(worker, site, first, bytes);
+    counters.global_load.sectors += counts.sectors;
+    counters.global_load.lines += counts.lines;
+    counters.global_load.wavefronts += L1Wavefronts(counts.wavefronts, counts.lines);
     for (uint32_t m = copy.reading; m != 0; m &= m - 1) {
       counters.global_load.lane_bytes += copy.read_bytes[std::countr_zero(m)];
       counters.async_copy.bytes += copy.read_bytes[std::countr_zero(m)];
     }
     if (worker.cache && (op->aux & kBypassL1) != 0) {
+      PatternLines(worker, site, first, bytes);
       for (uint32_t i = 0; i < site.line_count; ++i) {
         const auto line = static_cast<uint64_t>(static_cast<int64_t>(first >> 7) +
                                                 int64_t{site.line_distance[i]});
@@ -58,12 +58,11 @@ void CountCopy(Warp& w, const Op* op, const LaneCopy& copy, uint32_t bytes) {
   }
   MemorySite& site = worker.sites[op->site + 1];
   RecordPattern(site, copy.destination, w.active);
-  uint32_t ideal = 0;
-  const uint32_t wavefronts =
-      PatternWavefronts(worker, site, copy.destination[std::countr_zero(w.active)], bytes, ideal);
+  const PatternCounts counts =
+      CountPattern(worker, site, copy.destination[std::countr_zero(w.active)], bytes);
   ++counters.shared_store.requests;
-  counters.shared_store.wavefronts += wavefronts;
-  counters.shared_store.conflicts += wavefronts - ideal;
+  counters.shared_store.wavefronts += counts.wavefronts;
+  counters.shared_store.conflicts += counts.wavefronts - counts.ideal;
 }
 
 // Bytes of the lane go into shared memory. `by_thread`: its own wait made them visible to it.

@@ -1,20 +1,18 @@
 // atom and red on global, shared and generic addresses. Lanes go in order of their number, so that
 // a run with one worker is deterministic; with several workers each operation is atomic on the
-// host.
-
-#include <fmt/format.h>
+// host, or goes to a log (ordered_atomics.h).
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 
 #include "ptx/access.h"
 #include "ptx/async_checks.h"
 #include "ptx/atomic_counts.h"
 #include "ptx/handlers.h"
 #include "ptx/launch_context.h"
+#include "ptx/ordered_atomics.h"
 #include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
@@ -164,6 +162,26 @@ V Update(V* at, bool parallel, F f) {
   }
 }
 
+// Of a log of atomics (ordered_atomics.h).
+template <class O>
+void DoDeferred(const DeferredAtomic* begin, const DeferredAtomic* end, bool shared) {
+  using V = typename O::Value;
+  // Many that follow each other go to one word, which is read and written once then.
+  for (const DeferredAtomic* one = begin; one != end;) {
+    V* const at = reinterpret_cast<V*>(one->at);
+    if (shared) {
+      Update(at, true, [&](V old) { return O::Do(old, static_cast<V>(one->value), V{}); });
+      ++one;
+      continue;
+    }
+    V sum = *at;
+    for (; one != end && one->at == reinterpret_cast<uint8_t*>(at); ++one) {
+      sum = O::Do(sum, static_cast<V>(one->value), V{});
+    }
+    *at = sum;
+  }
+}
+
 void TagAtomic(Warp& w, const Op* op, uint64_t address, uint32_t bytes, uint32_t lane) {
   ShadowMemory& shadow = *w.block->shadow;
   const auto begin = static_cast<uint32_t>(address >> shadow.granule_shift);
@@ -230,6 +248,9 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       return OnCluster<O>(w, op, address, mask);
     }
   }
+  AtomicLog* const log = worker.atomic_log;
+  const Allocation* announced = nullptr;  // of this instruction
+  bool deferred = false;
   if (worker.count) {
     CountAtomic(w, op, site, address, mask, {kBytes, shared, O::kFloating});
   }
@@ -238,7 +259,7 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
     const uint64_t at = address[l];
     if (!(at >= site.lo && at + kBytes <= site.hi) || (at & (kBytes - 1)) != 0) {
       const bool located = shared ? LocateShared(w, site, at, at + kBytes)
-                                  : LocateGlobal(w, site, at, at + kBytes, true);
+                                  : FindGlobal(w, site, at, at + kBytes, true);
       if (!located || (at & (kBytes - 1)) != 0) {
         return FaultAccess(w, op, kSpace, address, {kBytes, mask, true, true});
       }
@@ -269,6 +290,16 @@ const Op* OnLanes(Warp& w, const Op* op, const uint64_t* address, uint32_t mask,
       }
       if (worker.check_global_races) {
         CheckGlobalAtomic(w, op, *allocation, at, kBytes, l);
+      }
+      if (log != nullptr) {
+        if (announced != allocation) {
+          announced = allocation;
+          deferred = worker.launch->ordered_atomics->Announce(*log, allocation, worker.sites);
+        }
+        if (deferred) {
+          log->Add(&DoDeferred<O>, {host, static_cast<uint64_t>(b[l])});
+          continue;
+        }
       }
     }
     const V value = b[l];
@@ -460,117 +491,6 @@ CombineFunction SelectCombine(AtomicOp op, Type type) {
     default:
       return nullptr;
   }
-}
-
-bool ReadGeneric(Warp& w, uint32_t lane, uint64_t address, void* into, uint32_t bytes) {
-  if (address - kLocalWindow < kWindowBytes) {
-    const uint64_t at = address - kLocalWindow;
-    if (at + bytes > w.local_stride) {
-      return false;
-    }
-    std::memcpy(into, w.local + size_t{lane} * w.local_stride + at, bytes);
-    return true;
-  }
-  if (address - kSharedWindow < kWindowBytes) {
-    MemorySite site;
-    const uint64_t at = address - kSharedWindow;
-    if (!LocateShared(w, site, at, at + bytes)) {
-      return false;
-    }
-    std::memcpy(into, w.block->shared + at, bytes);
-    return true;
-  }
-  MemorySite site;
-  if (!LocateGlobal(w, site, address, address + bytes, false)) {
-    return false;
-  }
-  const Allocation* allocation = site.allocation;
-  std::memcpy(into, allocation->host + (address - allocation->address), bytes);
-  return true;
-}
-
-int32_t Printf(Warp& w, const Op*, uint32_t lane, uint64_t format_address, uint64_t arguments) {
-  const auto text = [&](uint64_t address) {
-    std::string s;
-    char c = 0;
-    while (s.size() < 4096 && ReadGeneric(w, lane, address + s.size(), &c, 1) && c != 0) {
-      s += c;
-    }
-    return s;
-  };
-  const std::string format = text(format_address);
-  std::string out;
-  int32_t count = 0;
-  uint64_t at = arguments;
-  for (size_t i = 0; i < format.size(); ++i) {
-    if (format[i] != '%') {
-      out += format[i];
-      continue;
-    }
-    const size_t start = i++;
-    while (i < format.size() && std::strchr("-+ #0123456789.", format[i]) != nullptr) {
-      ++i;
-    }
-    bool wide = false;
-    while (i < format.size() && std::strchr("hlzjt", format[i]) != nullptr) {
-      wide = wide || format[i] != 'h';
-      ++i;
-    }
-    if (i >= format.size()) {
-      break;
-    }
-    const char kind = format[i];
-    if (kind == '%') {
-      out += '%';
-      continue;
-    }
-    // Without the length: it is put back as 64 bits below.
-    std::string spec;
-    for (size_t k = start; k < i; ++k) {
-      if (std::strchr("hlzjt", format[k]) == nullptr) {
-        spec += format[k];
-      }
-    }
-    const bool floating = std::strchr("fFeEgGaA", kind) != nullptr;
-    const bool pointer = kind == 's' || kind == 'p';
-    const uint32_t bytes = floating || pointer || wide ? 8 : 4;
-    at = (at + bytes - 1) / bytes * bytes;
-    uint64_t raw = 0;
-    if (!ReadGeneric(w, lane, at, &raw, bytes)) {
-      break;
-    }
-    at += bytes;
-    ++count;
-    char buffer[256];
-    if (spec.size() > 20) {
-      spec = "%";
-    }
-    if (kind == 's') {
-      std::snprintf(buffer, sizeof(buffer), (spec + "s").c_str(), text(raw).c_str());
-    } else if (kind == 'p') {
-      std::snprintf(buffer, sizeof(buffer), "0x%llx", static_cast<unsigned long long>(raw));
-    } else if (floating) {
-      std::snprintf(buffer, sizeof(buffer), (spec + kind).c_str(), std::bit_cast<double>(raw));
-    } else if (kind == 'c') {
-      std::snprintf(buffer, sizeof(buffer), (spec + "c").c_str(), static_cast<int>(raw & 0xff));
-    } else if (kind == 'd' || kind == 'i') {
-      const auto value = bytes == 8 ? static_cast<long long>(raw)
-                                    : static_cast<long long>(static_cast<int32_t>(raw));
-      std::snprintf(buffer, sizeof(buffer), (spec + "lld").c_str(), value);
-    } else if (kind == 'u' || kind == 'x' || kind == 'X' || kind == 'o') {
-      std::snprintf(buffer, sizeof(buffer), (spec + "ll" + kind).c_str(),
-                    static_cast<unsigned long long>(raw));
-    } else {
-      std::snprintf(buffer, sizeof(buffer), "%%%c", kind);
-    }
-    out += buffer;
-  }
-  LaunchContext& launch = *w.worker->launch;
-  const std::lock_guard lock(launch.mutex);
-  const size_t room = launch.request->printf_bytes -
-                      std::min(launch.request->printf_bytes, launch.printf_output.size());
-  launch.printf_output.append(out, 0, room);
-  return count;
 }
 
 }  // namespace optiml::ptx

@@ -109,7 +109,8 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
     if (again && !of_block) {
       continue;
     }
-    for (uint32_t l = 0; l < kLanes; ++l) {
+    // Of the block: the same in every lane.
+    for (uint32_t l = 0; l < (of_block ? 1 : kLanes); ++l) {
       const uint32_t thread = w.index * kLanes + l;
       uint64_t value = 0;
       switch (use.which) {
@@ -200,6 +201,14 @@ void FillSpecials(Warp& w, const ProgramFunction& function, bool again) {
         RegisterAt<uint32_t>(w, use.place)[l] = static_cast<uint32_t>(value);
       }
     }
+    if (of_block) {
+      // By doubling: the bytes of one lane, then of two, ...
+      auto* const bytes = RegisterAt<uint8_t>(w, use.place);
+      const uint32_t lane_bytes = use.bytes == 8 || use.bytes == 2 ? use.bytes : 4;
+      for (uint32_t lanes = 1; lanes < kLanes; lanes *= 2) {
+        std::memcpy(bytes + size_t{lanes} * lane_bytes, bytes, size_t{lanes} * lane_bytes);
+      }
+    }
   }
 }
 
@@ -246,8 +255,7 @@ std::string HeapFree(Warp& w, uint64_t address) {
   // Cached sites may point at it.
   for (MemorySite& site : w.worker->sites) {
     if (site.allocation == allocation) {
-      site.lo = 1;
-      site.hi = 0;
+      site.Forget();
     }
   }
   if (w.worker->launch->heap_bytes) {

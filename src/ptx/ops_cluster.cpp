@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ptx/address_patterns.h"
 #include "ptx/async_checks.h"
 #include "ptx/async_ops.h"
 #include "ptx/launch_context.h"
@@ -170,7 +171,8 @@ bool RemoteShared(Warp& w, const Op* op, const uint64_t* addresses, uint32_t mas
     ++counts.requests;
     MemorySite site;
     RecordPattern(site, addresses, mask);
-    counts.sectors += PatternSectors(*w.worker, site, addresses[std::countr_zero(mask)], bytes);
+    counts.sectors +=
+        CountPattern(*w.worker, site, addresses[std::countr_zero(mask)], bytes).sectors;
     counts.lane_bytes += static_cast<uint64_t>(std::popcount(mask)) * bytes;
   }
   return true;

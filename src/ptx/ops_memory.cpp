@@ -10,6 +10,9 @@
 namespace optiml::ptx::OPTIML_PTX_ISA {
 namespace {
 
+// Lanes so many bytes apart miss the host's caches: fetched ahead while they are counted.
+constexpr s64 kScattered = 4096;
+
 // Two lanes of a store at one address: only a race when their values differ.
 template <u32 kBytes, u32 kVector, Space kSpace, class A>
 void CompareLanes(Warp& w, const Op* op, const A* address, s64 offset, u32 mask) {
@@ -73,10 +76,12 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
   } else {
     if (!SamePattern(site, address, at_first, lane_masks, mask)) {
       known = false;
-      alignas(64) u64 all[kLanes];
-      Spread(address, offset, all);
-      if (!RecordPattern(site, all, mask)) {
-        return FaultAccess(w, op, kSpace, all, {kSize, mask, kStore, false});
+      if (!RecordLanes(site, address, at_first, lane_masks, mask)) {
+        alignas(64) u64 all[kLanes];
+        Spread(address, offset, all);
+        if (!RecordPattern(site, all, mask)) {
+          return FaultAccess(w, op, kSpace, all, {kSize, mask, kStore, false});
+        }
       }
     }
     lo = first_address + static_cast<u64>(static_cast<s64>(site.min_distance));
@@ -139,6 +144,12 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
   const auto host = [=](u32 l) __attribute__((always_inline)) {
     return base + (static_cast<A>(address[l] + static_cast<A>(offset)) - zero);
   };
+  if (kSpace == Space::kGlobal && !known &&
+      s64{site.max_distance} - site.min_distance >= kScattered) {
+    for (u32 m = mask; m != 0; m &= m - 1) {
+      __builtin_prefetch(host(static_cast<u32>(__builtin_ctz(m))));
+    }
+  }
   // Checks and counts come first: a load may overwrite its own address register.
   Finish<kSpace, kStore>(w, op, site, shape, known, kSize, kBytes, lanes, first_address, lo, hi,
                          address, offset);

@@ -159,8 +159,6 @@ struct BlockFacts {
   bool conditional_branch = false;
   uint32_t global_load_rounds = 0;
   uint32_t first_instruction = 0;  // in Program::instructions
-  bool polls = false;  // an atomic compare-and-swap, exchange, volatile or acquiring load: a loop
-                       // through it may wait
 };
 
 // For messages.
@@ -205,6 +203,11 @@ class Program {
   // The order in which blocks reach global atomics can show in the results: floating-point sums,
   // exchanges, and atomics whose old value is used.
   bool block_order_shows = false;
+  // All global atomics are reductions whose old value is not used, blocks cannot wait for each
+  // other, and all other accesses of global memory are plain ones of registers: several host
+  // threads may run it, with OrderedAtomics.
+  bool defers_atomics = false;
+  bool loops_poll = false;               // a loop may wait for others
   bool uses_async = false;               // copies, mbarriers or clusters: blocks have a BlockAsync
   bool uses_workspace = false;           // grid-wide synchronisation: reads where its workspace is
   bool allocates = false;                // malloc or free on the device
@@ -233,6 +236,12 @@ class Program {
     uint32_t lane_bytes = 4;
   };
   std::vector<ParameterUse> parameters;
+
+  // Whether all blocks run on one host thread so that results repeat. `grid_of_blocks`: without
+  // clusters, and not cooperative.
+  bool NeedsOneThread(bool grid_of_blocks) const {
+    return allocates || (block_order_shows && !(defers_atomics && grid_of_blocks));
+  }
 };
 
 // Decodes a kernel with all it can call. Never fails: what is unsupported is in

@@ -12,6 +12,7 @@
 #include "ptx/async_ops.h"
 #include "ptx/global_races.h"
 #include "ptx/handlers.h"
+#include "ptx/ordered_atomics.h"
 #include "ptx/shadow_values.h"
 
 namespace optiml::ptx {
@@ -345,77 +346,6 @@ bool Scheduler::RunWarp(BlockState& block, Warp& warp) {
   }
 }
 
-void ForgetStamps(BlockState& block) {
-  const auto forget = [](BlockState& one) {
-    ShadowMemory& shadow = *one.shadow;
-    for (auto* tags : {&shadow.write, &shadow.read, &shadow.read2, &shadow.strong}) {
-      std::fill(tags->begin(), tags->end(), 0);
-    }
-    shadow.stamp = 0;
-    std::fill(one.known.begin(), one.known.end(), 0);
-    std::fill(one.floor.begin(), one.floor.end(), 0);
-    for (Warp& warp : one.warps) {
-      warp.warp_floor = 0;
-    }
-    if (const auto& races = one.warps.front().worker->launch->global_races; races != nullptr) {
-      races->GiveUp(fmt::format("block ({},{},{}) passed {} million fences, barriers and exchanges",
-                                one.ctaid[0], one.ctaid[1], one.ctaid[2], kMaxStamp / 1000000));
-    }
-    if (one.async != nullptr) {
-      ForgetAsyncStamps(one);
-    }
-  };
-  if (block.cluster == nullptr) {
-    forget(block);
-    return;
-  }
-  for (BlockState* one : block.cluster->blocks) {
-    forget(*one);
-  }
-}
-
-void Synchronise(BlockState& block, uint32_t warps, bool all) {
-  ShadowMemory& shadow = *block.shadow;
-  if (shadow.stamp >= kMaxStamp) {
-    ForgetStamps(block);
-  }
-  ++shadow.stamp;
-  if (block.async != nullptr) {
-    SynchroniseAsync(block, all ? block.AllWarps() : warps);
-  }
-  if (block.order != nullptr) {
-    GlobalRaces::Synchronise(block, all ? block.AllWarps() : warps);
-  }
-  if (all) {
-    std::fill(block.known.begin(), block.known.end(), shadow.stamp);
-    std::fill(block.floor.begin(), block.floor.end(), shadow.stamp);
-    return;
-  }
-  // Each participant learns what the others knew, and all that they did before.
-  std::array<uint32_t, kLanes> joined{};
-  for (uint32_t m = warps; m != 0; m &= m - 1) {
-    const auto w = static_cast<uint32_t>(std::countr_zero(m));
-    for (uint32_t v = 0; v < kLanes; ++v) {
-      joined[v] = std::max(joined[v], block.known[w * kLanes + v]);
-    }
-  }
-  for (uint32_t m = warps; m != 0; m &= m - 1) {
-    joined[static_cast<size_t>(std::countr_zero(m))] = shadow.stamp;
-  }
-  for (uint32_t m = warps; m != 0; m &= m - 1) {
-    const auto w = static_cast<uint32_t>(std::countr_zero(m));
-    uint32_t least = ~0u;
-    for (uint32_t v = 0; v < kLanes; ++v) {
-      block.known[w * kLanes + v] = joined[v];
-      if (v < block.warp_count) {
-        least = std::min(least, joined[v]);
-      }
-    }
-    block.floor[w] = least;
-    block.warps[w].warp_floor = shadow.stamp;
-  }
-}
-
 void Scheduler::CompleteBarriers(BlockState& block) {
   for (size_t id = 0; id < block.barriers.size(); ++id) {
     uint32_t waiting = 0;
@@ -488,7 +418,36 @@ bool Scheduler::Round(BlockState& block) {
   return true;
 }
 
+uint64_t Scheduler::NextBlock() {
+  if (unit_next_ < unit_end_) {
+    return unit_next_++;
+  }
+  AtomicLog* const log = worker_.atomic_log;
+  if (in_unit_ && log != nullptr) {
+    launch_.ordered_atomics->End(*log);
+  }
+  const uint64_t first = launch_.next_block.fetch_add(launch_.unit_blocks);
+  in_unit_ = first < launch_.blocks;
+  if (!in_unit_) {
+    return first;
+  }
+  if (log != nullptr) {
+    launch_.ordered_atomics->Begin(*log, first / launch_.unit_blocks);
+  }
+  unit_next_ = first + 1;
+  unit_end_ = std::min(first + launch_.unit_blocks, launch_.blocks);
+  return first;
+}
+
 WorkerResult Scheduler::Run() {
+  WorkerResult result = RunBlocks();
+  if (launch_.ordered_atomics != nullptr) {
+    launch_.ordered_atomics->Wake();
+  }
+  return result;
+}
+
+WorkerResult Scheduler::RunBlocks() {
   Resident resident;
   uint64_t bytes_of_block = launch_.shared_bytes;
   const uint64_t resident_bytes = launch_.cooperative ? kCooperativeBytes : kResidentBytes;
@@ -513,7 +472,7 @@ WorkerResult Scheduler::Run() {
     // A new block when none is running, or when all that run wait for others.
     if (resident.empty() ||
         (idle_rounds > 0 && resident.size() * bytes_of_block < resident_bytes)) {
-      const uint64_t next = launch_.next_block.fetch_add(1);
+      const uint64_t next = NextBlock();
       if (next < launch_.blocks) {
         StartUnit(launch_.sample.empty() ? next : launch_.sample[next], resident);
         const Warp& warp = resident.front()->warps[0];
@@ -556,13 +515,17 @@ WorkerResult Scheduler::Run() {
       continue;
     }
     ++idle_rounds;
+    if (launch_.ordered_atomics != nullptr) {
+      launch_.ordered_atomics->Abandon();
+    }
     const uint64_t progress = launch_.progress.load();
     if (progress != seen_progress) {
       seen_progress = progress;
       idle_rounds = 1;
     }
-    const bool nothing_more = launch_.next_block.load() >= launch_.blocks ||
-                              resident.size() * bytes_of_block >= resident_bytes;
+    const bool nothing_more =
+        (unit_next_ == unit_end_ && launch_.next_block.load() >= launch_.blocks) ||
+        resident.size() * bytes_of_block >= resident_bytes;
     // Warps that wait at barriers cannot be woken by polling of others unless somebody gets on: all
     // polled in vain.
     const bool all_at_barriers =

@@ -34,6 +34,9 @@ class Scheduler {
   WorkerResult Run();
 
  private:
+  WorkerResult RunBlocks();
+  // launch_.blocks or more: there is none.
+  uint64_t NextBlock();
   using Resident = std::vector<std::unique_ptr<BlockState>>;
 
   // Puts the blocks of the cluster (or the one block) in front.
@@ -53,6 +56,10 @@ class Scheduler {
   LaunchContext& launch_;
   Worker& worker_;
   WorkerResult result_;
+  bool in_unit_ = false;
+  // Blocks of its unit that have not started.
+  uint64_t unit_next_ = 0;
+  uint64_t unit_end_ = 0;
   std::vector<std::unique_ptr<BlockState>> free_;
 };
 

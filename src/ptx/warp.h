@@ -52,6 +52,7 @@ struct Path {
   uint32_t call_site = 0;
 };
 
+class AtomicLog;
 struct Worker;
 struct BlockState;
 struct WgmmaState;
@@ -127,10 +128,15 @@ struct MemorySite {
   int32_t max_distance = 0;
   uint32_t distance_bits = 0;  // all distances or-ed
   bool duplicates = false;     // two lanes at the same address, or overlapping
-  // -1: unknown. Shared memory: wavefronts by address mod 4. Global: sectors by address mod 32,
-  // then wavefronts by address mod 4.
-  int16_t memo[36] = {};
-  int16_t ideal = 0;           // wavefronts without bank conflicts, when the memo is known
+  // Counts of the pattern, each once it is known: bit i of wavefronts_known says that
+  // wavefronts[i], by address mod 4, holds; sectors and lines hold by address mod 128, or mod 32
+  // groups of it where that is all that matters (CountPhase in access.cpp).
+  uint8_t wavefronts_known = 0;
+  int16_t wavefronts[4] = {};
+  int16_t ideal = 0;  // wavefronts without bank conflicts
+  uint64_t phases_known[2] = {};
+  uint8_t phase_sectors[128] = {};
+  uint8_t phase_lines[128] = {};
   uint32_t lines_phase = ~0u;  // address mod 128 for which `lines` holds
   uint8_t line_count = 0;
   int32_t line_distance[64] = {};  // in bytes from the first lane's line
@@ -143,6 +149,20 @@ struct MemorySite {
   uint16_t run_bytes[kLanes] = {};
   uint8_t run_lane[kLanes] = {};
   alignas(64) int32_t distance[kLanes] = {};
+
+  // The pattern is a new one.
+  void ForgetCounts() {
+    wavefronts_known = 0;
+    phases_known[0] = 0;
+    phases_known[1] = 0;
+    lines_phase = ~0u;
+    run_count = 0;
+  }
+  // The next access looks its object up.
+  void Forget() {
+    lo = 1;
+    hi = 0;
+  }
 };
 
 struct BlockCount {
@@ -217,6 +237,7 @@ struct Worker {
   bool parallel = false;  // other workers run: bitmaps and atomics need the host's atomics
   bool cache = false;
   FloatShadow* float_shadow = nullptr;  // of global memory
+  AtomicLog* atomic_log = nullptr;  // null: atomics take effect at once (ordered_atomics.h)
   int64_t steps_left = 0;
   int64_t clock_start = 0;  // steps_left at the beginning
   uint64_t cycles_before = 0;
