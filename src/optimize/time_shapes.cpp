@@ -15,8 +15,11 @@ namespace {
 constexpr size_t kCachedInputBytes = size_t{256} << 20;
 // A host with a GPU has more of it; making contents anew costs more than a measurement.
 constexpr size_t kCachedMeasuredBytes = size_t{4} << 30;
-// Counters cost as much as a measurement: only of what is within this factor of the best time.
+// Counters cost as much as a measurement: of a new best by more than the first factor; else of
+// every third of what is within the second factor of the best.
+constexpr double kNewBest = 0.98;
 constexpr double kWorthCounting = 1.25;
+constexpr int kOneOf = 3;
 // Of the contents of gain measurements: fresh ones.
 constexpr uint64_t kGainSeed = 77'000'017;
 
@@ -173,7 +176,9 @@ Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& ev
 
 Result<void> ShapeTimer::AddCounters(const RunRequest& request, TimeOutcome& timed) {
   const double seconds = timed.timing.median_s;
-  const bool is_worth_it = best_s_ == 0 || seconds <= kWorthCounting * best_s_;
+  const bool is_best = best_s_ == 0 || seconds < kNewBest * best_s_;
+  const bool is_near = seconds <= kWorthCounting * best_s_;
+  const bool is_worth_it = is_best || (is_near && near_++ % kOneOf == 0);
   best_s_ = best_s_ == 0 ? seconds : std::min(best_s_, seconds);
   if (timed.profile.metrics.empty() && is_worth_it && device_.Info().capabilities.counts) {
     OPTIML_ASSIGN(timed.profile, device_.Counters(request));

@@ -44,8 +44,8 @@ class ShapeTimer {
       : task_(task), device_(device), verifier_(verifier), seed_(seed) {}
 
   // Adds times to the evaluation, or the Rejection; and counters at the first shape, where the
-  // device has them at hand or the candidate is not much slower than the best so far. REQUIRES: it
-  // was accepted so far.
+  // device has them at hand, the candidate is a new best, or one of three that are not much slower.
+  // REQUIRES: it was accepted so far.
   Result<void> Time(const PreparedCandidate& candidate, Evaluation& evaluation);
 
   // How many times as fast as `incumbent`. Only on a device that measures; absent when one of them
@@ -76,6 +76,7 @@ class ShapeTimer {
   uint64_t seed_;
   std::map<size_t, CachedRequest> requests_;  // by timed row
   double best_s_ = 0;                         // at the first row; 0: none yet
+  int near_ = 0;                              // candidates that were not much slower
 };
 
 }  // namespace optiml

@@ -174,9 +174,11 @@ Waited Gpu::Wait(SteadyClock::time_point deadline) {
     }
     if (code != DriverApi::kNotReady) {
       last_error_ = code;
+      is_lost_ = true;
       return Waited::kFault;
     }
     if (SteadyClock::now() > deadline) {
+      is_lost_ = true;
       return Waited::kTimedOut;
     }
     if (looks > 2000) {

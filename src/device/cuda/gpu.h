@@ -40,6 +40,9 @@ class Gpu {
   // Waits for all that was enqueued. A fault's code is in last_error().
   Waited Wait(SteadyClock::time_point deadline);
   int last_error() const { return last_error_; }
+  // After a fault or at a deadline the context is spoilt, or will not answer: calls that wait for
+  // what was enqueued must not be made any more.
+  bool is_lost() const { return is_lost_; }
 
   // Kernels of our own, enqueued. Each returns the driver's code.
   int EnqueueHold();  // holds the stream until Release()
@@ -78,6 +81,7 @@ class Gpu {
   uint64_t flush_bytes_ = 0;
   void* pinned_ = nullptr;
   int last_error_ = 0;
+  bool is_lost_ = false;
 };
 
 }  // namespace optiml::cuda

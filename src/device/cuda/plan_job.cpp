@@ -58,7 +58,7 @@ Result<std::unique_ptr<PlanJob>> PlanJob::Make(Gpu& gpu, const Job& job) {
 }
 
 PlanJob::~PlanJob() {
-  if (module_ != nullptr) {
+  if (module_ != nullptr && !gpu_.is_lost()) {  // it waits for the module's kernels
     gpu_.api().module_unload(module_);
   }
 }

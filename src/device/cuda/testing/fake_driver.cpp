@@ -301,6 +301,9 @@ FAKE int cuModuleLoadData(void** module, const void* image) {
   return kSuccess;
 }
 FAKE int cuModuleUnload(void* module) {
+  while (!TheStream().is_idle()) {  // as the real one
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   delete static_cast<Module*>(module);
   return kSuccess;
 }
