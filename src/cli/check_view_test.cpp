@@ -42,7 +42,7 @@ TEST(CheckView, AMismatchThatWasWrittenShowsItsValue) {
 TEST(CheckView, AFindingIsSaidWithItsLine) {
   const std::string text = CheckText("bad.cu", sample::RejectWithFinding());
   EXPECT_THAT(text, HasSubstr("rejected at L0: race on part[3]\n"));
-  EXPECT_THAT(text, HasSubstr("finding              line 9"));
+  EXPECT_THAT(text, HasSubstr("finding              race in row_kernel line 9"));
   EXPECT_THAT(text, Not(HasSubstr("first wrong element")));
 }
 
