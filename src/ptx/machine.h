@@ -9,9 +9,9 @@
 // an atomic, volatile or acquiring access) gives way to the other warps, then to further blocks.
 //
 // Deterministic: with more than one thread, blocks run in parallel, but for kernels in which the
-// order of blocks can show in the results (floating-point sums by global atomics, atomics whose old
-// value is used): those run on one. Only the hits of the cache model vary with threads. Thread safe
-// for distinct memories.
+// order of blocks can show in the results (atomics whose old value is used): those run on one.
+// Floating-point sums by global atomics take effect in the order of blocks (ordered_atomics.h).
+// Only the hits of the cache model vary with threads. Thread safe for distinct memories.
 
 #include <atomic>
 #include <cstddef>

@@ -237,7 +237,7 @@ struct Worker {
   bool parallel = false;  // other workers run: bitmaps and atomics need the host's atomics
   bool cache = false;
   FloatShadow* float_shadow = nullptr;  // of global memory
-  AtomicLog* atomic_log = nullptr;  // null: atomics take effect at once (ordered_atomics.h)
+  AtomicLog* atomic_log = nullptr;      // null: atomics take effect at once (ordered_atomics.h)
   int64_t steps_left = 0;
   int64_t clock_start = 0;  // steps_left at the beginning
   uint64_t cycles_before = 0;
