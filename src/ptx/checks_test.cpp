@@ -287,10 +287,17 @@ TEST(Races, BytesOfOneWordMayBelongToDifferentThreads) {
 
 TEST(Barriers, PartOfAWarpIsAFinding) {
   ExpectClean("setp.lt.u32 %p1, %r4, 32; @%p1 bra A; A: bar.sync 0;");
-  const LaunchOutcome outcome =
-      Execute("setp.lt.u32 %p1, %r4, 16; @!%p1 bra A; bar.sync 0; A:", {32});
+  const LaunchOutcome outcome = Execute(
+      "setp.lt.u32 %p1, %r4, 16; @!%p1 bra A; bar.sync 0; A: st.shared.u32 [%r20], %r1;", {32});
   EXPECT_EQ(First(outcome).kind, "divergent barrier");
   EXPECT_THAT(First(outcome).detail, HasSubstr("16 of 32 threads"));
+  // Barriers wait for threads that have not exited.
+  for (const char* leave :
+       {"@!%p1 bra A; bar.sync 0; bar.sync 0; A:", "@!%p1 ret; bar.sync 0;",
+        "@!%p1 exit; bar.sync 0;", "@!%p1 bra A; barrier.sync 0; bar.sync 0; A: exit;"}) {
+    ExpectClean(std::string("setp.lt.u32 %p1, %r4, 16;") + leave, {32});
+    ExpectClean(std::string("setp.lt.u32 %p1, %r4, 48;") + leave, {64});
+  }
 }
 
 TEST(Barriers, LanesThatWentAheadOfOneThatPollsWaitForIt) {
