@@ -94,6 +94,28 @@ TEST_F(NvrtcBuilder, MakesPtxCubinAndResourcesOfPlainTemplateAndNamespacedKernel
   EXPECT_THAT(artifact.options, Not(Contains("-use_fast_math")));
 }
 
+TEST_F(NvrtcBuilder, AllOfCubIsWhatAKernelCanUseOfIt) {
+  if (!has_headers_) {
+    GTEST_SKIP() << "no CUDA headers here";
+  }
+  const std::string include = "#include <cub/cub.cuh>\n";
+  const std::string plain = "__global__ void k(int* x) { x[threadIdx.x] = 1; }\n";
+  const Artifact without = BuildArtifact(Request(include + plain, {"k"}));
+  EXPECT_EQ(without.log, "");
+  EXPECT_LT(without.build_time, std::chrono::seconds(1));  // CUB itself was not read
+  for (const char* space : {"cub::", "using namespace cub;"}) {
+    const bool named = std::string_view(space) == "cub::";
+    const std::string kernel = std::string(named ? "" : space) +
+                               "\n__global__ void k(int* x) {\n  using Sum = " +
+                               (named ? space : "") +
+                               "BlockReduce<int, 64>;\n"
+                               "  __shared__ typename Sum::TempStorage room;\n"
+                               "  x[threadIdx.x] = Sum(room).Sum(x[threadIdx.x]);\n}\n";
+    EXPECT_GT(BuildArtifact(Request(include + kernel, {"k"})).kernels[0].static_shared_bytes, 0u)
+        << space;
+  }
+}
+
 TEST_F(NvrtcBuilder, ListsEveryEntryWhenNoKernelIsNamed) {
   const Artifact artifact = BuildArtifact(Request(kSource, {}));
   ASSERT_EQ(artifact.kernels.size(), 2u);  // the template has no instance

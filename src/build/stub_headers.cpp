@@ -31,7 +31,8 @@ StubHeaders MakeStubHeaders() {
     hasher.Add(name).Add(text);
   };
   for (const EmbeddedText& stub : EmbeddedStubHeaders()) {
-    add(stub.name.data(), stub.text.data());  // literals: they end with a zero
+    // Literals: they end with a zero.
+    add(stub.name == "cub.cuh" ? kCubHeader : stub.name.data(), stub.text.data());
   }
   for (const char* name : kEmptyHeaders) {
     add(name, "");
