@@ -177,6 +177,20 @@ TEST(Initialisation, UnwrittenSharedAndLocalBytesAreFound) {
   ExpectClean("ld.shared.u32 %r9, [%r20];", {64}, {});
 }
 
+// Members of a struct and the gaps behind them are copied together.
+TEST(Initialisation, APartOfAnElementIsEnough) {
+  ExpectClean("st.shared.u16 [%r20], %h1; ld.shared.u32 %r9, [%r20];");
+  ExpectClean(
+      ".local .align 8 .b8 d[16]; st.local.u8 [d+9], %h1; st.local.u64 [d], %rd1; "
+      "ld.local.v2.u64 {%rd4, %rd5}, [d];");
+  EXPECT_EQ(First(Execute("st.shared.u16 [%r20], %h1; ld.shared.u16 %h2, [%r20+2];")).kind,
+            "uninitialised");
+  EXPECT_EQ(First(Execute(".local .align 8 .b8 d[16]; st.local.u64 [d], %rd1; "
+                          "ld.local.v2.u64 {%rd4, %rd5}, [d];"))
+                .kind,
+            "uninitialised");
+}
+
 TEST(Initialisation, ResultsOfCallsAreWritten) {
   const std::string function =
       ".func (.param .b32 out) f(.param .b32 n) { .reg .b32 %r1; ld.param.u32 %r1, [n]; "

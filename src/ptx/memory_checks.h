@@ -141,15 +141,31 @@ OPTIML_INLINE void ForAccesses(MemorySite& site, Shape shape, bool known, const 
   ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset, f);
 }
 
-// The first lane whose bytes are not all written.
+// Whether an element of this access has no byte that was written. One of which a part was is a
+// member of a struct with its padding, which compilers copy together.
+OPTIML_INLINE bool HasUnwrittenElement(const u64* bitmap, u64 begin, u64 end, u32 element) {
+  for (u64 at = begin; at < end; at += element) {
+    bool any = false;
+    for (u64 byte = at; byte < at + element; ++byte) {
+      any = any || ((bitmap[byte >> 6] >> (byte & 63)) & 1) != 0;
+    }
+    if (!any) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first lane with an element that nobody wrote.
 template <class A>
 static __attribute__((noinline)) void FindUninitialised(Warp& w, const Op* op, Space space,
                                                         const u64* bitmap, u64 zero, u32 mask,
-                                                        u32 size, const A* addresses, s64 offset) {
+                                                        u32 size, u32 element, const A* addresses,
+                                                        s64 offset) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 l = static_cast<u32>(__builtin_ctz(m));
     const u64 at = static_cast<A>(addresses[l] + static_cast<A>(offset));
-    if (!BitsSet(bitmap, at - zero, at - zero + size)) {
+    if (HasUnwrittenElement(bitmap, at - zero, at - zero + size, element)) {
       ReportUninitialised(w, op, space, l, at, size);
       return;
     }
@@ -188,7 +204,7 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
                 return written;
               });
     if (!written) {
-      FindUninitialised(w, op, kSpace, bitmap, zero, lanes.mask, size, addresses, offset);
+      FindUninitialised(w, op, kSpace, bitmap, zero, lanes.mask, size, element, addresses, offset);
     }
   }
   // Races.

@@ -224,7 +224,8 @@ OPTIML_INLINE const Op* LocalAccess(Warp& w, const Op* op, const A* address, s64
       const u64 at = l * stride + all[l];
       if constexpr (kStore) {
         SetBits(w.local_initialised.data(), at, at + kSize, false);
-      } else if (!BitsSet(w.local_initialised.data(), at, at + kSize)) {
+      } else if (!BitsSet(w.local_initialised.data(), at, at + kSize) &&
+                 HasUnwrittenElement(w.local_initialised.data(), at, at + kSize, kBytes)) {
         ReportUninitialised(w, op, Space::kLocal, l, all[l], kSize);
         break;
       }
