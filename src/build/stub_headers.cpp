@@ -35,7 +35,9 @@ StubHeaders MakeStubHeaders() {
     add(stub.name == "cub.cuh" ? kCubHeader : stub.name.data(), stub.text.data());
   }
   for (const char* name : kEmptyHeaders) {
-    add(name, "");
+    // Those of C++ have no ending. Device code takes for granted what they all bring along.
+    const bool is_cpp = std::string_view(name).find('.') == std::string_view::npos;
+    add(name, is_cpp ? "#include <type_traits>\n" : "");
   }
   stubs.hash = hasher.Finish();
   return stubs;
