@@ -93,14 +93,33 @@ BuildFailure Failure(const char* stage, std::string log, std::string first_error
   return failure;
 }
 
+// What texts get of CUB that do not use it: some rely on what it includes.
+constexpr char kUnusedCub[] =
+    "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n"
+    "#include <cstdio>\n#include <limits>\n#include <type_traits>\n";
+
+// The stubs' texts for this program.
+std::vector<const char*> StubTexts(const StubHeaders& stubs, const std::string& device_text) {
+  std::vector<const char*> texts = stubs.texts;
+  const bool uses_cub = device_text.find("cub::") != std::string::npos ||
+                        device_text.find("namespace cub") != std::string::npos;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (!uses_cub && std::string_view(stubs.names[i]) == kCubHeader) {
+      texts[i] = kUnusedCub;
+    }
+  }
+  return texts;
+}
+
 Result<std::variant<Compiled, BuildFailure>> Compile(const NvrtcApi& api,
                                                      const BuildRequest& request,
                                                      const std::vector<std::string>& options) {
   const StubHeaders& stubs = AllStubHeaders();
+  const std::vector<const char*> texts = StubTexts(stubs, request.device_text);
   ProgramGuard guard{api};
-  int code = api.create_program(&guard.program, request.device_text.c_str(),
-                                request.file_name.c_str(), static_cast<int>(stubs.names.size()),
-                                stubs.texts.data(), stubs.names.data());
+  int code =
+      api.create_program(&guard.program, request.device_text.c_str(), request.file_name.c_str(),
+                         static_cast<int>(stubs.names.size()), texts.data(), stubs.names.data());
   if (code != NvrtcApi::kSuccess) {
     return NvrtcError(api, "nvrtcCreateProgram", code);
   }

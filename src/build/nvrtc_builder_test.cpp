@@ -94,6 +94,30 @@ TEST_F(NvrtcBuilder, MakesPtxCubinAndResourcesOfPlainTemplateAndNamespacedKernel
   EXPECT_THAT(artifact.options, Not(Contains("-use_fast_math")));
 }
 
+TEST_F(NvrtcBuilder, AllOfCubIsWhatAKernelCanUseOfIt) {
+  if (!has_headers_) {
+    GTEST_SKIP() << "no CUDA headers here";
+  }
+  const std::string include = "#include <cub/cub.cuh>\n";
+  const std::string plain =
+      "__global__ void k(int* x) { x[threadIdx.x] = INT_MAX; }\n"
+      "__global__ void f(float* x) { x[0] = -FLT_MAX; }\n";
+  const Artifact without = BuildArtifact(Request(include + plain, {"k"}));
+  EXPECT_EQ(without.log, "");
+  EXPECT_LT(without.build_time, std::chrono::seconds(1));  // CUB itself was not read
+  for (const char* space : {"cub::", "using namespace cub;"}) {
+    const bool named = std::string_view(space) == "cub::";
+    const std::string kernel =
+        std::string(named ? "" : space) +
+        "\n__global__ void k(int* x) {\n  using Sum = " + (named ? space : "") +
+        "BlockReduce<int, 64>;\n"
+        "  __shared__ typename Sum::TempStorage room;\n"
+        "  x[threadIdx.x] = Sum(room).Sum(x[threadIdx.x]);\n}\n";
+    EXPECT_GT(BuildArtifact(Request(include + kernel, {"k"})).kernels[0].static_shared_bytes, 0u)
+        << space;
+  }
+}
+
 TEST_F(NvrtcBuilder, ListsEveryEntryWhenNoKernelIsNamed) {
   const Artifact artifact = BuildArtifact(Request(kSource, {}));
   ASSERT_EQ(artifact.kernels.size(), 2u);  // the template has no instance
@@ -347,6 +371,34 @@ TEST_F(NvrtcBuilder, HasWithoutIncludesWhatNvccHasWithoutIncludes) {
               "  uint i = threadIdx.x;\n"
               "  if (i < n) x[i] = fminf(x[i], INFINITY) + INT_MAX + M_PI;\n}\n",
               {"k"}));
+}
+
+TEST_F(NvrtcBuilder, HostHeadersBringTraitsAlong) {
+  for (const char* header : {"iostream", "vector", "random", "chrono", "memory"}) {
+    BuildArtifact(Request("#include <" + std::string(header) +
+                              ">\n__global__ void k(int* x) { x[0] = std::is_same<int, "
+                              "long>::value; }\n",
+                          {"k"}));
+  }
+}
+
+TEST_F(NvrtcBuilder, TraitsOfSeveralTypesAreThoseOfTheStandard) {
+  BuildArtifact(Request(
+      "#include <type_traits>\n"
+      "struct Base {};\nstruct Derived : Base {};\nusing namespace std;\n"
+      "static_assert(is_same_v<common_type_t<int, float>, float>, \"\");\n"
+      "static_assert(is_same_v<common_type_t<char, short, unsigned>, unsigned>, \"\");\n"
+      "static_assert(is_same_v<common_type_t<const double&>, double>, \"\");\n"
+      "static_assert(is_same_v<common_type_t<Derived*, Base*>, Base*>, \"\");\n"
+      "static_assert(is_same_v<remove_cvref_t<const int&>, int>, \"\");\n"
+      "static_assert(conjunction_v<is_integral<int>, is_signed<int>>, \"\");\n"
+      "static_assert(!conjunction_v<is_integral<float>, is_signed<float>>, \"\");\n"
+      "static_assert(disjunction_v<is_integral<float>, is_pointer<int*>> && !disjunction_v<>,\n"
+      "              \"\");\n"
+      "static_assert(negation_v<is_void<int>>, \"\");\n"
+      "template <class A, class B> __device__ common_type_t<A, B> add(A a, B b) { return a + b; }\n"
+      "__global__ void k(double* x) { x[0] = add(1, 2.5f); }\n",
+      {"k"}));
 }
 
 TEST_F(NvrtcBuilder, CompilesCudasOwnHeadersBesideTheStubs) {

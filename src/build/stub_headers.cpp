@@ -31,10 +31,13 @@ StubHeaders MakeStubHeaders() {
     hasher.Add(name).Add(text);
   };
   for (const EmbeddedText& stub : EmbeddedStubHeaders()) {
-    add(stub.name.data(), stub.text.data());  // literals: they end with a zero
+    // Literals: they end with a zero.
+    add(stub.name == "cub.cuh" ? kCubHeader : stub.name.data(), stub.text.data());
   }
   for (const char* name : kEmptyHeaders) {
-    add(name, "");
+    // Those of C++ have no ending. Device code takes for granted what they all bring along.
+    const bool is_cpp = std::string_view(name).find('.') == std::string_view::npos;
+    add(name, is_cpp ? "#include <type_traits>\n" : "");
   }
   stubs.hash = hasher.Finish();
   return stubs;

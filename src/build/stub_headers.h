@@ -3,7 +3,7 @@
 
 // Stub headers: what NVRTC is given under the names of the C and C++ standard headers and of CUDA's
 // own runtime headers, none of which it finds by itself. Those of which device code uses something
-// (cmath, cstdint, limits, type_traits ...) have a small content of our own (stubs/); host-only
+// (cmath, cstdint, limits, type_traits, cub ...) have a small content of our own (stubs/); host-only
 // ones (iostream, vector ...) are empty: the host's code has been removed before.
 
 #include <span>
@@ -27,6 +27,9 @@ struct StubHeaders {
   ContentHash hash;
 };
 const StubHeaders& AllStubHeaders();
+
+// All of CUB: its content takes seconds to compile and is left out of texts that do not use it.
+inline constexpr const char kCubHeader[] = "cub/cub.cuh";
 
 // Included before every source ("--pre-include").
 inline constexpr char kPreludeHeader[] = "optiml_prelude.h";

@@ -173,7 +173,9 @@ class CheckCommand : public Command {
       if (env.stop != nullptr && *env.stop) {
         return kExitInterrupted;
       }
-      OPTIML_ASSIGN(CorpusRow row, CheckOfCorpus(corpus, kernel, arguments, limits, env, tools));
+      const bool works = std::any_of(rows.begin(), rows.end(), IsJudged);
+      OPTIML_ASSIGN(CorpusRow row,
+                    CheckOfCorpus(corpus, kernel, arguments, limits, works, env, tools));
       if (env.stop != nullptr && *env.stop) {
         return kExitInterrupted;  // the check was interrupted as well
       }

@@ -120,7 +120,8 @@ Result<std::vector<fs::path>> KernelsIn(const fs::path& corpus) {
 
 Result<CorpusRow> CheckOfCorpus(const fs::path& corpus, const fs::path& kernel,
                                 const std::vector<std::string>& arguments,
-                                const ProcessLimits& limits, const CliEnv& env, Toolbox& tools) {
+                                const ProcessLimits& limits, bool works, const CliEnv& env,
+                                Toolbox& tools) {
   CorpusRow row;
   row.kernel =
       kernel == corpus ? kernel.filename().string() : kernel.lexically_relative(corpus).string();
@@ -129,7 +130,7 @@ Result<CorpusRow> CheckOfCorpus(const fs::path& corpus, const fs::path& kernel,
   OPTIML_ASSIGN(const ProcessOutcome outcome, tools.RunProgram(command, env, limits));
   row.seconds = std::chrono::duration<double>(outcome.wall_time).count();
   const bool ended = !outcome.timed_out && outcome.signal == 0;
-  if (ended && outcome.exit_code == kExitEnvironment && !RanOutOfMemory(outcome)) {
+  if (ended && outcome.exit_code == kExitEnvironment && !RanOutOfMemory(outcome) && !works) {
     return Error(ErrorCode::kUnavailable, FirstLine(outcome.standard_error));
   }
   // A kernel that does not build, or whose launcher cannot be followed, has a verdict too.
@@ -148,6 +149,11 @@ Result<CorpusRow> CheckOfCorpus(const fs::path& corpus, const fs::path& kernel,
   }
   ReadVerdict(json, row);
   return row;
+}
+
+bool IsJudged(const CorpusRow& row) {
+  return row.verdict == CorpusVerdict::kAccepted || row.verdict == CorpusVerdict::kRejected ||
+         row.verdict == CorpusVerdict::kUnsupported;
 }
 
 std::string CorpusHead() {

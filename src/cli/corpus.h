@@ -37,11 +37,14 @@ struct CorpusRow {
 Result<std::vector<std::filesystem::path>> KernelsIn(const std::filesystem::path& corpus);
 
 // `arguments` follow "check PATH --json". Fails only when the environment is broken, so that no
-// kernel could be checked.
+// kernel could be checked; once one was judged (`works`), a tool that fails costs its row only.
 Result<CorpusRow> CheckOfCorpus(const std::filesystem::path& corpus,
                                 const std::filesystem::path& kernel,
                                 const std::vector<std::string>& arguments,
-                                const ProcessLimits& limits, const CliEnv& env, Toolbox& tools);
+                                const ProcessLimits& limits, bool works, const CliEnv& env,
+                                Toolbox& tools);
+// Whether the check came to a verdict on the kernel.
+bool IsJudged(const CorpusRow& row);
 
 // One line each: a row of the table, its head, and the counts below it.
 std::string CorpusHead();

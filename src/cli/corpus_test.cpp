@@ -132,6 +132,28 @@ TEST(Corpus, AKernelThatMemoryCannotHoldCostsItsRow) {
   EXPECT_THAT(line.out.str(), HasSubstr("2 kernels: 1 accepted"));
 }
 
+TEST(Corpus, AToolThatFailsOnOneKernelCostsItsRowOnceOthersWereJudged) {
+  CommandLine line;
+  AddTask(line, "all/a", "fine");
+  AddTask(line, "all/b", "fine");
+  AddTask(line, "all/c", "fine");
+  std::string broken = "b";
+  line.tools.program = [&](const std::vector<std::string>& arguments, const ProcessLimits&) {
+    if (!arguments[1].ends_with(broken)) {
+      return std::optional<Result<ProcessOutcome>>();
+    }
+    ProcessOutcome outcome;
+    outcome.exit_code = kExitEnvironment;
+    outcome.standard_error = "optiml: the linker ended with signal 11\n";
+    return std::optional<Result<ProcessOutcome>>(outcome);
+  };
+  EXPECT_EQ(line.Run({"check", "--corpus", "all"}), kExitNothingKept) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("the linker ended with signal 11"));
+  EXPECT_THAT(line.out.str(), HasSubstr("3 kernels: 2 accepted, 1 failed"));
+  broken = "a";  // nothing says that any other could be checked
+  EXPECT_EQ(line.Run({"check", "--corpus", "all"}), kExitEnvironment);
+}
+
 TEST(Corpus, AnInterruptDuringTheLastCheckEndsItToo) {
   CommandLine line;
   AddTask(line, "all/last", "fine");

@@ -108,7 +108,7 @@ Result<void> AddLauncher(const std::filesystem::path& path, Builder& builder, To
 
 void AddShapeOptions(CLI::App& app, TaskOptions& options) {
   const std::string group = "Task";
-  app.add_option("--entry", options.entry, "the launcher, an extern \"C\" host function")
+  app.add_option("--entry", options.entry, "the launcher, a host function")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--checked", options.checked,

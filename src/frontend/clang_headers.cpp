@@ -24,6 +24,45 @@ constexpr const char* kCoveredByPrelude[] = {
     "cassert", "cfloat", "cinttypes", "climits", "cmath", "cstddef", "cstdint", "cstdio", "cstdlib",
     "cstring", "ctime", "limits", "type_traits", "utility", "initializer_list", "new", "version"};
 
+// Headers that files include out of habit. A text that uses one of their names does not parse with
+// the prelude, and gets the real ones, which take a second or more.
+constexpr const char* kOftenUnused[] = {"any",
+                                        "atomic",
+                                        "bitset",
+                                        "cctype",
+                                        "cerrno",
+                                        "charconv",
+                                        "chrono",
+                                        "complex",
+                                        "condition_variable",
+                                        "cuda_profiler_api.h",
+                                        "deque",
+                                        "filesystem",
+                                        "forward_list",
+                                        "fstream",
+                                        "functional",
+                                        "future",
+                                        "iterator",
+                                        "list",
+                                        "map",
+                                        "memory",
+                                        "mutex",
+                                        "optional",
+                                        "queue",
+                                        "random",
+                                        "ratio",
+                                        "regex",
+                                        "set",
+                                        "stack",
+                                        "string_view",
+                                        "thread",
+                                        "tuple",
+                                        "typeinfo",
+                                        "unordered_map",
+                                        "unordered_set",
+                                        "variant"};
+constexpr char kCubHeader[] = "cub/cub.cuh";
+
 // Headers that std_host.h stands in for.
 constexpr const char* kStandardHost[] = {"iostream", "ostream",   "string",    "vector",
                                          "array",    "stdexcept", "exception", "iomanip",
@@ -103,6 +142,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakePreludeFileSystem(const std:
   for (const char* name : kCoveredByPrelude) {
     Add(*files, root + name, "\n");
   }
+  for (const char* name : kOftenUnused) {
+    Add(*files, root + name, "\n");
+  }
+  Add(*files, root + kCubHeader, "\n");
   for (const char* name : kStandardHost) {
     Add(*files, root + name, "#include <std_host.h>\n");
   }
@@ -130,6 +173,12 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakeCudaFileSystem(
       Add(*files, std::string(kResourceRoot) + "/shim/cuda_header_supplement.h",
           kPreludeHeaders[i].text);
     }
+  }
+  // Of a file that does not use CUB its header would be most of the time.
+  if (text.find("cub::") == std::string::npos && text.find("namespace cub") == std::string::npos) {
+    Add(*files, std::string(kResourceRoot) + "/shim/" + kCubHeader,
+        "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n"
+        "#include <cstdio>\n#include <limits>\n#include <type_traits>\n");
   }
   AddSource(*files, path, text);
   all->pushOverlay(files);

@@ -311,8 +311,43 @@ Result<ParseOutcome> Accept(const KernelSource& source, ParseAttempt attempt,
   return ParseOutcome(std::move(attempt.unit));
 }
 
+// nvcc only warns of an unroll pragma that no loop follows. The text with blanks in place of those
+// that Clang found; empty when it found none.
+std::string WithoutIdleUnrolls(std::string text, const std::vector<Diagnostic>& errors) {
+  bool found = false;
+  for (const Diagnostic& error : errors) {
+    if (error.text.find("loop to follow '#pragma") == std::string::npos) {
+      continue;
+    }
+    size_t pragma = std::string::npos;
+    size_t begin = 0;
+    for (int line = 1; line <= error.line && begin < text.size(); ++line) {
+      const size_t end = std::min(text.find('\n', begin), text.size());
+      const size_t word = text.find_first_not_of(" \t", begin);
+      const std::string_view rest = std::string_view(text).substr(begin, end - begin);
+      if (word < end && text[word] == '#' && rest.find("pragma") != std::string_view::npos &&
+          rest.find("unroll") != std::string_view::npos) {
+        pragma = word;
+      }
+      begin = end + 1;
+    }
+    if (pragma != std::string::npos) {
+      const size_t end = std::min(text.find_first_of("\r\n", pragma), text.size());
+      text.replace(pragma, end - pragma, end - pragma, ' ');
+      found = true;
+    }
+  }
+  return found ? text : std::string();
+}
+
 Result<ParseOutcome> ParseOnThisStack(const KernelSource& source, const ParseOptions& options) {
   OPTIML_ASSIGN(ParseAttempt plain, ParseWithPrelude(source, false));
+  const auto again = [&](std::string text) {
+    return ParseOnThisStack(KernelSource(std::move(text), source.entry(), source.path()), options);
+  };
+  if (std::string text = WithoutIdleUnrolls(source.text(), plain.errors); !text.empty()) {
+    return again(std::move(text));
+  }
   if (plain.errors.empty()) {
     return Accept(source, std::move(plain),
                   [](const KernelSource& text) { return ParseWithPrelude(text, true); });
@@ -327,6 +362,9 @@ Result<ParseOutcome> ParseOnThisStack(const KernelSource& source, const ParseOpt
       if (full.errors.empty()) {
         return Accept(source, std::move(full),
                       [&](const KernelSource& text) { return parse(text, true); });
+      }
+      if (std::string text = WithoutIdleUnrolls(source.text(), full.errors); !text.empty()) {
+        return again(std::move(text));
       }
       return ParseOutcome(MakeRefusal(source, full.errors));
     }

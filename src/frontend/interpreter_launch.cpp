@@ -134,6 +134,10 @@ void Interpreter::AddLaunch(KernelLaunch launch, int function, uint64_t stream) 
     Fault(fault + OverflowNote());
   }
   const ast::Function& kernel = unit_.functions[static_cast<size_t>(function)];
+  if (kernel.body == nullptr) {
+    Refuse(fmt::format("launcher launches {}, which the file declares and does not define",
+                       kernel.name));
+  }
   ApplyClusterDims(kernel, launch);
   launch.line = line_;
   Issue(stream, LaunchAccesses(unit_, kernel, launch));

@@ -493,6 +493,49 @@ TEST(DeviceText, KeepsADirectiveThatIsContinuedOverWindowsLines) {
   EXPECT_NE(unit.device_text.find("#define TWO \\\r\n  2"), std::string::npos) << unit.device_text;
 }
 
+TEST(Headers, ThoseThatAreIncludedOutOfHabitNeedNotBeThere) {
+  std::string includes = "#include <cub/cub.cuh>\n";
+  for (const char* name : {"atomic", "chrono", "complex", "fstream", "functional", "iterator",
+                           "map", "memory", "optional", "random", "set", "tuple", "variant"}) {
+    includes += "#include <" + std::string(name) + ">\n";
+  }
+  const std::string kernel = "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n";
+  EXPECT_THAT(Dump(Parse(includes + kernel), "k"), HasSubstr("x[threadIdx.x]"));
+  // What uses them does not pass for something else.
+  for (const char* use : {"std::function<int()> f;", "std::map<int, int> m;", "std::mt19937 g;",
+                          "cub::BlockReduce<int, 32>* r;", "std::optional<int> o;"}) {
+    const auto outcome =
+        ParseSource(KernelSource(includes + kernel + use + "\n", "k", "kernel.cu"));
+    EXPECT_TRUE(std::holds_alternative<Refusal>(*outcome)) << use;
+  }
+}
+
+TEST(Pragmas, AnUnrollThatNoLoopFollowsIsAWarningAsForNvcc) {
+  const std::string text =
+      "#define FEW 4\n"
+      "template <int N> __device__ float Sum(const float* p) {\n  float s = 0;\n"
+      "#pragma unroll FEW\n  {\n    s += p[0];\n  }\n"
+      "  #  pragma unroll\r\n  for (int i = 0; i < N; ++i) s += p[i];\n  return s;\n}\n"
+      "__global__ void k(float* x, int n) {\n"
+      "#pragma nounroll  // nothing to unroll\n"
+      "  x[0] = 1;\n"
+      "#pragma unroll 3\n"
+      "  while (n > 0) x[--n] = Sum<3>(x);\n"
+      "#pragma unroll\n"
+      "  if (n == 0) x[1] = 2;\n"
+      "}\n";
+  const ast::SourceUnit unit = Parse(text);
+  EXPECT_THAT(Dump(unit, "k"), HasSubstr("unroll(3) while"));
+  EXPECT_THAT(Dump(unit, "k"), HasSubstr("x[1]"));
+  EXPECT_THAT(Dump(unit, "Sum<3>"), HasSubstr("unroll for"));
+  EXPECT_EQ(unit.text.size(), text.size());
+  EXPECT_EQ(unit.FindFunction("k")->line, 12);
+  // Other misplaced words stay errors.
+  const auto outcome = ParseSource(
+      KernelSource("__global__ void k() {\n#pragma unroll\n  x = 1;\n}\n", "k", "kernel.cu"));
+  EXPECT_THAT(std::get<Refusal>(*outcome).reason, HasSubstr("kernel.cu:3: use of undeclared"));
+}
+
 TEST(FindLauncher, ListsParameters) {
   const ast::SourceUnit unit =
       Parse("extern \"C\" void run(const float* x,\n  float* y, int rows) {}\nvoid other() {}\n");

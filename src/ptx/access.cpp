@@ -232,9 +232,6 @@ void ReportUninitialised(Warp& warp, const Op* op, Space space, uint32_t lane, u
 
 void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t lane,
                SharedAccess access, bool value_equal) {
-  if (value_equal) {
-    return;
-  }
   BlockState& block = *warp.block;
   ShadowMemory& shadow = *block.shadow;
   const uint32_t* known = &block.known[warp.index * kLanes];
@@ -257,7 +254,7 @@ void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t 
       theirs = "an atomic or volatile access";
       instruction = shadow.write_instruction[g];
     }
-    if (conflicts(shadow.write[g])) {
+    if (!value_equal && conflicts(shadow.write[g])) {
       tag = shadow.write[g];
       theirs = "a store";
       instruction = shadow.write_instruction[g];

@@ -86,7 +86,8 @@ void CheckGlobalAtomic(Warp& warp, const Op* op, const Allocation& allocation, u
                        uint32_t bytes, uint32_t lane);
 
 // Race check of granules [begin, end) by one lane after the quick test found a tag that is not
-// known to be ordered. `value_equal`: a store that leaves the bytes as they were.
+// known to be ordered. `value_equal`: a store that leaves the bytes as they were, so that it does
+// not matter which of the stores was last.
 void CheckRace(Warp& warp, const Op* op, uint32_t begin, uint32_t end, uint32_t lane,
                SharedAccess access, bool value_equal);
 // Two lanes of one store instruction wrote different values to one address.

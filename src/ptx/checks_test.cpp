@@ -177,6 +177,20 @@ TEST(Initialisation, UnwrittenSharedAndLocalBytesAreFound) {
   ExpectClean("ld.shared.u32 %r9, [%r20];", {64}, {});
 }
 
+// Members of a struct and the gaps behind them are copied together.
+TEST(Initialisation, APartOfAnElementIsEnough) {
+  ExpectClean("st.shared.u16 [%r20], %h1; ld.shared.u32 %r9, [%r20];");
+  ExpectClean(
+      ".local .align 8 .b8 d[16]; st.local.u8 [d+9], %h1; st.local.u64 [d], %rd1; "
+      "ld.local.v2.u64 {%rd4, %rd5}, [d];");
+  EXPECT_EQ(First(Execute("st.shared.u16 [%r20], %h1; ld.shared.u16 %h2, [%r20+2];")).kind,
+            "uninitialised");
+  EXPECT_EQ(First(Execute(".local .align 8 .b8 d[16]; st.local.u64 [d], %rd1; "
+                          "ld.local.v2.u64 {%rd4, %rd5}, [d];"))
+                .kind,
+            "uninitialised");
+}
+
 TEST(Initialisation, ResultsOfCallsAreWritten) {
   const std::string function =
       ".func (.param .b32 out) f(.param .b32 n) { .reg .b32 %r1; ld.param.u32 %r1, [n]; "
@@ -287,10 +301,17 @@ TEST(Races, BytesOfOneWordMayBelongToDifferentThreads) {
 
 TEST(Barriers, PartOfAWarpIsAFinding) {
   ExpectClean("setp.lt.u32 %p1, %r4, 32; @%p1 bra A; A: bar.sync 0;");
-  const LaunchOutcome outcome =
-      Execute("setp.lt.u32 %p1, %r4, 16; @!%p1 bra A; bar.sync 0; A:", {32});
+  const LaunchOutcome outcome = Execute(
+      "setp.lt.u32 %p1, %r4, 16; @!%p1 bra A; bar.sync 0; A: st.shared.u32 [%r20], %r1;", {32});
   EXPECT_EQ(First(outcome).kind, "divergent barrier");
   EXPECT_THAT(First(outcome).detail, HasSubstr("16 of 32 threads"));
+  // Barriers wait for threads that have not exited.
+  for (const char* leave :
+       {"@!%p1 bra A; bar.sync 0; bar.sync 0; A:", "@!%p1 ret; bar.sync 0;",
+        "@!%p1 exit; bar.sync 0;", "@!%p1 bra A; barrier.sync 0; bar.sync 0; A: exit;"}) {
+    ExpectClean(std::string("setp.lt.u32 %p1, %r4, 16;") + leave, {32});
+    ExpectClean(std::string("setp.lt.u32 %p1, %r4, 48;") + leave, {64});
+  }
 }
 
 TEST(Barriers, LanesThatWentAheadOfOneThatPollsWaitForIt) {

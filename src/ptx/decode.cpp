@@ -248,6 +248,9 @@ Place Decoder::SymbolPlace(const Operand& operand, uint32_t bytes) {
   if (const Function* function = b_.module->FindFunction(name); function != nullptr) {
     return b_.Constant(FunctionAddress(*b_.module, *function), bytes);
   }
+  if (name == "WARP_SZ") {  // PTX's predefined constant
+    return b_.Constant(kLanes, bytes);
+  }
   throw CannotDecode{fmt::format("undefined symbol {}", name)};
 }
 

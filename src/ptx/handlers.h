@@ -41,6 +41,9 @@ const Op* BarrierWarp(Warp& w, const Op* op);  // a: members
 // Whether the members among the lanes are together at `op`. When they are not, those that are here
 // wait for the others as long as these get on, and `next` is where the warp goes on.
 bool Converged(Warp& w, const Op* op, uint32_t members, const Op*& next);
+// Lanes that wait where nothing but the kernel's end follows leave it now: a barrier waits for
+// threads that have not exited, and these meet no other one.
+void LetGo(Warp& w);
 // Writes the result of a reduction when the barrier completes.
 void FinishBarrierReduce(Warp& w, uint32_t count, uint32_t participants);
 

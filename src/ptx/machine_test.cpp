@@ -418,6 +418,19 @@ TEST(Atomics, CoverEveryOperation) {
   }
 }
 
+TEST(Constants, TheWarpsSizeIsOneOfPtxsOwn) {
+  const Module module = MustParse(KernelText(
+      "ld.param.u64 %rd1, [p0]; mov.u32 %r1, %laneid; mov.u32 %r2, WARP_SZ; sub.s32 %r3, WARP_SZ, "
+      "%r1; setp.eq.u32 %p1, %r3, 1; mad.lo.s32 %r4, %r2, WARP_SZ, %r3; cvt.u64.u32 %rd2, WARP_SZ; "
+      "cvt.u32.u64 %r5, %rd2; add.s32 %r4, %r4, %r5; @%p1 st.global.u32 [%rd1], %r4;",
+      1));
+  DeviceMemory memory;
+  const uint64_t at = Upload(memory, "x", std::vector<uint32_t>{0});
+  const LaunchOutcome outcome = Launch(Request(module, "k", {1}, {32}, {Argument(at)}), memory);
+  ASSERT_EQ(outcome.status, LaunchStatus::kCompleted) << outcome.message;
+  EXPECT_EQ(Download<uint32_t>(memory, at)[0], 32u * 32 + 1 + 32);
+}
+
 TEST(Addresses, GenericOnesReachEverySpace) {
   // Even lanes point to shared memory, odd ones to global, the load after it to local.
   const auto run = RunWords(std::string(R"(

@@ -73,9 +73,13 @@ OPTIML_INLINE void WriteTags(Warp& w, const Op* op, u32 begin, u32 end, u32 lane
   }
 }
 
+// Whether what the lane stores at this address of shared memory lies there already.
+using StoredBefore = bool (*)(Warp& w, const Op* op, u32 lane, u64 address);
+
+// `same` is null but for plain stores.
 template <SharedAccess kAccess>
-OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32 bytes,
-                           bool strong) {
+OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32 bytes, bool strong,
+                           StoredBefore same) {
   const u32 shift = w.block->shadow->granule_shift;
   const u32 begin = static_cast<u32>(lo >> shift);
   const u32 end = static_cast<u32>((hi - 1) >> shift) + 1;
@@ -84,7 +88,10 @@ OPTIML_INLINE void RaceRun(Warp& w, const Op* op, u64 lo, u64 hi, u32 first, u32
   const u32 bad = TagRange<kAccess>(w, begin, end, first, lane_shift, strong);
   if (__builtin_expect(bad != 0, 0)) {
     for (u32 i = begin; i < end; ++i) {
-      CheckRace(w, op, i, i + 1, (first + ((i - begin) >> lane_shift)) & 31, kAccess, false);
+      const u32 place = (i - begin) >> lane_shift;
+      const u32 lane = (first + place) & 31;
+      CheckRace(w, op, i, i + 1, lane, kAccess,
+                same != nullptr && same(w, op, lane, lo + u64{place} * bytes));
     }
   }
   WriteTags<kAccess>(w, op, begin, end, first, lane_shift);
@@ -135,15 +142,31 @@ OPTIML_INLINE void ForAccesses(MemorySite& site, Shape shape, bool known, const 
   ForPieces(site, shape, known, lanes, size, address, lo, hi, addresses, offset, f);
 }
 
-// The first lane whose bytes are not all written.
+// Whether an element of this access has no byte that was written. One of which a part was is a
+// member of a struct with its padding, which compilers copy together.
+OPTIML_INLINE bool HasUnwrittenElement(const u64* bitmap, u64 begin, u64 end, u32 element) {
+  for (u64 at = begin; at < end; at += element) {
+    bool any = false;
+    for (u64 byte = at; byte < at + element; ++byte) {
+      any = any || ((bitmap[byte >> 6] >> (byte & 63)) & 1) != 0;
+    }
+    if (!any) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The first lane with an element that nobody wrote.
 template <class A>
 static __attribute__((noinline)) void FindUninitialised(Warp& w, const Op* op, Space space,
                                                         const u64* bitmap, u64 zero, u32 mask,
-                                                        u32 size, const A* addresses, s64 offset) {
+                                                        u32 size, u32 element, const A* addresses,
+                                                        s64 offset) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 l = static_cast<u32>(__builtin_ctz(m));
     const u64 at = static_cast<A>(addresses[l] + static_cast<A>(offset));
-    if (!BitsSet(bitmap, at - zero, at - zero + size)) {
+    if (HasUnwrittenElement(bitmap, at - zero, at - zero + size, element)) {
       ReportUninitialised(w, op, space, l, at, size);
       return;
     }
@@ -155,7 +178,7 @@ template <Space kSpace, bool kStore, class A>
 static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& site, Shape shape,
                                              bool known, u32 size, u32 element, const Lanes& lanes,
                                              u64 address, u64 lo, u64 hi, const A* addresses,
-                                             s64 offset) {
+                                             s64 offset, StoredBefore same) {
   Worker& worker = *w.worker;
   // Initialisation.
   u64* bitmap = nullptr;
@@ -182,7 +205,7 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
                 return written;
               });
     if (!written) {
-      FindUninitialised(w, op, kSpace, bitmap, zero, lanes.mask, size, addresses, offset);
+      FindUninitialised(w, op, kSpace, bitmap, zero, lanes.mask, size, element, addresses, offset);
     }
   }
   // Races.
@@ -212,14 +235,16 @@ static __attribute__((noinline)) void Finish(Warp& w, const Op* op, MemorySite& 
                               return true;
                             });
       }
-      ForAccesses<kStore>(site, shape, known, lanes, size, address, lo, hi, addresses, offset,
+      // Of lanes that store to one address one stands for all: their values are compared elsewhere.
+      const bool in_runs = known || (kStore && site.duplicates);
+      ForAccesses<kStore>(site, shape, in_runs, lanes, size, address, lo, hi, addresses, offset,
                           [&](u64 at, u64 end, u32 lane) {
                             if (strong_access) {
-                              RaceRun<SharedAccess::kStrong>(w, op, at, end, lane, size,
-                                                             has_strong);
+                              RaceRun<SharedAccess::kStrong>(w, op, at, end, lane, size, has_strong,
+                                                             nullptr);
                             } else {
                               RaceRun<kStore ? SharedAccess::kStore : SharedAccess::kLoad>(
-                                  w, op, at, end, lane, size, has_strong);
+                                  w, op, at, end, lane, size, has_strong, same);
                             }
                             return true;
                           });

@@ -36,6 +36,9 @@ const Op* Arrive(Warp& w, const Op* op, bool wait) {
     return Fault(w, op, lane, "trap",
                  fmt::format("barrier {} for {} threads, which is no multiple of 32", id, threads));
   }
+  if (w.active != w.live) {
+    LetGo(w);
+  }
   if (const uint32_t missing = w.live & ~w.active;
       missing != 0 &&
       ((op->aux & kBarrierUnaligned) != 0 || (missing & ~w.split & ~WaitingAt(w, op)) == 0)) {

@@ -40,6 +40,9 @@ bool Everyone(const ClusterState& cluster) {
 const Op* ClusterArrive(Warp& w, const Op* op) {
   WarpAsync& async = w.block->async->warps[w.index];
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
+  if (w.active != w.live) {
+    LetGo(w);
+  }
   if ((op->aux & 1) != 0 && w.active != w.live &&
       w.worker->launch->request->checks.divergent_barriers) {
     Report(w, op, lane, "divergent barrier",

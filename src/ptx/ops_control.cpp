@@ -341,6 +341,43 @@ const Op* Exit(Warp& w, const Op* op) {
   return PopPath(w);
 }
 
+namespace {
+
+// The block at `op` does nothing but end the kernel (in the kernel's own frame).
+bool OnlyEnds(const Op* op) {
+  const bool begins = op != nullptr && op->run == &EnterBlock;
+  const Op* last = begins ? op + 1 : op;
+  return last != nullptr && (last->run == &Return || last->run == &Exit) && last->a == 0;
+}
+
+}  // namespace
+
+void LetGo(Warp& w) {
+  if (w.frame != 0) {
+    return;
+  }
+  for (Path& path : w.stack) {
+    // Lanes of this path whose way leads through `active` ones' are not there yet.
+    const uint32_t waiting = path.is_call ? 0 : path.mask & w.live & ~w.active;
+    if (waiting == 0 || !OnlyEnds(path.pc)) {
+      continue;
+    }
+    uint32_t elsewhere = 0;
+    for (const Path* later = &path + 1; later != w.stack.data() + w.stack.size(); ++later) {
+      elsewhere |= later->mask;
+    }
+    const uint32_t leaving = waiting & ~elsewhere;
+    w.live &= ~leaving;
+    w.frame_live &= ~leaving;
+    if (path.pc->run == &EnterBlock) {
+      const auto lanes = static_cast<uint32_t>(std::popcount(leaving));
+      w.worker->blocks[path.pc->site].threads += lanes;
+      w.worker->steps_left -= static_cast<int64_t>(lanes) * path.pc->aux;
+    }
+  }
+  w.split &= w.live;
+}
+
 const Op* Trap(Warp& w, const Op* op) {
   const auto lane = static_cast<uint32_t>(std::countr_zero(w.active));
   const LaunchContext& launch = *w.worker->launch;

@@ -39,10 +39,23 @@ void CompareLanes(Warp& w, const Op* op, const A* address, s64 offset, u32 mask)
   }
 }
 
+template <u32 kBytes, u32 kVector>
+bool StoresWhatIsThere(Warp& w, const Op* op, u32 lane, u64 address) {
+  using M = typename ElementOf<kBytes>::Memory;
+  using R = typename ElementOf<kBytes>::Register;
+  M value[kVector];
+  for (u32 v = 0; v < kVector; ++v) {
+    value[v] = static_cast<M>(Reg<R>(w, PlaceOf(op, true, v))[lane]);
+  }
+  return __builtin_memcmp(w.block->shared + address, value, sizeof(value)) == 0;
+}
+
 template <u32 kBytes, u32 kVector, Space kSpace, bool kStore, class A>
 OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offset, u32 mask,
                                const u32* lane_masks, u32 site_offset) {
   constexpr u32 kSize = kBytes * kVector;
+  constexpr StoredBefore same =
+      kStore && kSpace == Space::kShared ? &StoresWhatIsThere<kBytes, kVector> : nullptr;
   MemorySite& site = w.worker->sites[op->site + site_offset];
   const Lanes lanes = LanesOf(mask);
   const A at_first = address[lanes.first];
@@ -126,7 +139,7 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
             return site.allocation->host + (all[lane] - site.allocation->address);
           };
           Finish<kSpace, kStore>(w, op, site, Shape::kEqual, false, kSize, kBytes, LanesOf(1u << l),
-                                 all[l], all[l], all[l] + kSize, all, s64{0});
+                                 all[l], all[l], all[l] + kSize, all, s64{0}, same);
           if constexpr (kStore) {
             StoreEach<kBytes, kVector>(w, op, 1u << l, host);
           } else {
@@ -152,7 +165,7 @@ OPTIML_INLINE const Op* Access(Warp& w, const Op* op, const A* address, s64 offs
   }
   // Checks and counts come first: a load may overwrite its own address register.
   Finish<kSpace, kStore>(w, op, site, shape, known, kSize, kBytes, lanes, first_address, lo, hi,
-                         address, offset);
+                         address, offset, same);
   if constexpr (kStore) {
     if ((kSpace == Space::kShared
              ? w.worker->check_races
@@ -222,7 +235,8 @@ OPTIML_INLINE const Op* LocalAccess(Warp& w, const Op* op, const A* address, s64
       const u64 at = l * stride + all[l];
       if constexpr (kStore) {
         SetBits(w.local_initialised.data(), at, at + kSize, false);
-      } else if (!BitsSet(w.local_initialised.data(), at, at + kSize)) {
+      } else if (!BitsSet(w.local_initialised.data(), at, at + kSize) &&
+                 HasUnwrittenElement(w.local_initialised.data(), at, at + kSize, kBytes)) {
         ReportUninitialised(w, op, Space::kLocal, l, all[l], kSize);
         break;
       }

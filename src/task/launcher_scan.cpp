@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <limits>
+#include <set>
 
 #include "task/names.h"
 
@@ -155,27 +157,39 @@ LauncherFact FactOf(const std::vector<Token>& tokens) {
   return fact;
 }
 
-// Walks the tokens of a file and collects the definitions with C linkage.
+// A definition of a host function, with what its body says of launches.
+struct Definition {
+  ScannedLauncher launcher;
+  bool has_c_linkage = false;
+  bool can_be_entry = true;     // no template, no member of a class
+  bool launches = false;        // a launch is written in it
+  std::set<std::string> calls;  // words of its body before a parenthesis
+};
+
+// Walks the tokens of a file and collects the host functions that it defines outside of classes.
 class Scanner {
  public:
   explicit Scanner(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
-  std::vector<ScannedLauncher> Run() {
+  std::vector<Definition> Run() {
     while (at_ < tokens_.size()) {
       if (Is(0, "extern") && Is(1, "\"C\"")) {
         at_ += 2;
         if (Is(0, "{")) {
           ++at_;
           while (at_ < tokens_.size() && !Is(0, "}")) {
-            Declaration();
+            Declaration(true);
           }
+          ++at_;
         } else {
-          Declaration();
+          Declaration(true);
         }
-      } else if (Is(0, "{")) {
-        SkipGroup("{", "}");
+      } else if (Is(0, "namespace") || (Is(0, "inline") && Is(1, "namespace"))) {
+        OpenNamespace();
+      } else if (Is(0, "}")) {
+        ++at_;  // of a namespace
       } else {
-        ++at_;
+        Declaration(false);
       }
     }
     return std::move(found_);
@@ -198,15 +212,32 @@ class Scanner {
     }
   }
 
-  // One declaration or definition at file level.
-  void Declaration() {
-    ScannedLauncher launcher;
-    bool is_device_code = false;
-    while (at_ < tokens_.size() && !Is(0, "(") && !Is(0, ";") && !Is(0, "{") && !Is(0, "=")) {
-      is_device_code |= Is(0, "__global__") || Is(0, "__device__");
-      launcher.entry = tokens_[at_].text;
-      launcher.line = tokens_[at_].line;
+  // `namespace x = y;` is left to end like a declaration.
+  void OpenNamespace() {
+    while (at_ < tokens_.size() && !Is(0, "{") && !Is(0, ";")) {
       ++at_;
+    }
+    ++at_;
+  }
+
+  // One declaration or definition at file level.
+  void Declaration(bool has_c_linkage) {
+    Definition definition;
+    definition.has_c_linkage = has_c_linkage;
+    ScannedLauncher& launcher = definition.launcher;
+    bool is_host_function = true;
+    size_t name = 0;
+    while (at_ < tokens_.size() && !Is(0, "(") && !Is(0, ";") && !Is(0, "{") && !Is(0, "=")) {
+      const std::string& word = tokens_[at_].text;
+      is_host_function &= word != "__global__" && word != "__device__" && word != "operator";
+      definition.can_be_entry &= word != "template";
+      launcher.entry = word;
+      launcher.line = tokens_[at_].line;
+      name = at_++;
+      // An attribute or a macro with arguments is not the name.
+      if (Is(0, "(") && (word.starts_with("__") || !IsIdentifier(word))) {
+        SkipGroup("(", ")");
+      }
     }
     if (!Is(0, "(")) {
       SkipToEnd();
@@ -214,26 +245,52 @@ class Scanner {
     }
     const size_t begin = at_ + 1;
     SkipGroup("(", ")");
+    launcher.parameters = Parameters(begin, at_ - 1);
+    while (Is(0, "const") || Is(0, "noexcept")) {
+      ++at_;
+    }
+    const bool is_definition = Is(0, "{");
+    if (!is_definition && at_ < tokens_.size() && IsIdentifier(tokens_[at_].text)) {
+      return;  // a macro that stood for itself: what follows is another declaration
+    }
+    const size_t body = at_;
+    SkipToEnd();
+    definition.can_be_entry &= name == 0 || tokens_[name - 1].text != ":";
+    if (is_definition && is_host_function) {
+      ReadBody(body, at_, definition);
+      found_.push_back(std::move(definition));
+    }
+  }
+
+  std::vector<LauncherFact> Parameters(size_t begin, size_t end) const {
+    std::vector<LauncherFact> parameters;
     std::vector<Token> parameter;
     int depth = 0;
-    for (size_t i = begin; i + 1 < at_ + 1 && i < tokens_.size(); ++i) {
+    for (size_t i = begin; i <= end && i < tokens_.size(); ++i) {
       const std::string& text = tokens_[i].text;
       depth += text == "(" || text == "<" ? 1 : 0;
       depth -= text == ")" || text == ">" ? 1 : 0;
-      const bool ends = i + 1 == at_;
-      if (ends || (text == "," && depth == 0)) {
+      if (i == end || (text == "," && depth == 0)) {
         if (!parameter.empty() && !(parameter.size() == 1 && parameter[0].text == "void")) {
-          launcher.parameters.push_back(FactOf(parameter));
+          parameters.push_back(FactOf(parameter));
         }
         parameter.clear();
       } else {
         parameter.push_back(tokens_[i]);
       }
     }
-    const bool is_definition = Is(0, "{");
-    SkipToEnd();
-    if (is_definition && !is_device_code) {
-      found_.push_back(std::move(launcher));
+    return parameters;
+  }
+
+  void ReadBody(size_t begin, size_t end, Definition& definition) const {
+    for (size_t i = begin; i + 2 < end; ++i) {
+      const std::string& text = tokens_[i].text;
+      definition.launches |=
+          (text == "<" && tokens_[i + 1].text == "<" && tokens_[i + 2].text == "<") ||
+          text.starts_with("cudaLaunch");
+      if (IsIdentifier(text) && (tokens_[i + 1].text == "(" || tokens_[i + 1].text == "<")) {
+        definition.calls.insert(text);
+      }
     }
   }
 
@@ -250,8 +307,43 @@ class Scanner {
 
   std::vector<Token> tokens_;
   size_t at_ = 0;
-  std::vector<ScannedLauncher> found_;
+  std::vector<Definition> found_;
 };
+
+// The functions among which the launcher is: those with C linkage; if there is more than one, or
+// none, those that launch, themselves or through others, and that no other one of these calls. A
+// program's main is none: it has no arguments that could be a task's.
+std::vector<Definition> Candidates(const std::vector<Definition>& all) {
+  std::vector<Definition> with_c;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(with_c),
+               [](const Definition& each) { return each.has_c_linkage; });
+  if (with_c.size() == 1) {
+    return with_c;
+  }
+  std::set<std::string> launching;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const Definition& each : all) {
+      const bool launches =
+          each.launches || std::any_of(launching.begin(), launching.end(),
+                                       [&](const auto& name) { return each.calls.contains(name); });
+      grows |=
+          launches && each.launcher.entry != "main" && launching.insert(each.launcher.entry).second;
+    }
+  }
+  std::vector<Definition> outermost;
+  for (const Definition& each : with_c.empty() ? all : with_c) {
+    const bool is_called = std::any_of(all.begin(), all.end(), [&](const Definition& other) {
+      return launching.contains(other.launcher.entry) &&
+             other.launcher.entry != each.launcher.entry &&
+             other.calls.contains(each.launcher.entry);
+    });
+    if (each.can_be_entry && launching.contains(each.launcher.entry) && !is_called) {
+      outermost.push_back(each);
+    }
+  }
+  return outermost.empty() ? with_c : outermost;
+}
 
 // The line of the first byte that no text has; absent in a text.
 std::optional<int> BinaryLine(std::string_view text) {
@@ -281,9 +373,12 @@ std::optional<Token> FirstKernel(const std::vector<Token>& tokens) {
 
 // Why a file without a launcher has none, and the way out.
 Error NoLauncher(std::string_view text, const std::vector<Token>& tokens,
-                 const std::string& file_name) {
+                 const std::vector<Definition>& functions, const std::string& file_name) {
   constexpr std::string_view kWrite =
       "write a host function extern \"C\" void NAME(...) that launches";
+  const bool main_launches = std::any_of(
+      functions.begin(), functions.end(),
+      [](const Definition& each) { return each.launcher.entry == "main" && each.launches; });
   const auto at = [&](int line, const std::string& what) {
     return Error(ErrorCode::kNotFound, fmt::format("{}:{}: {}", file_name, line, what));
   };
@@ -291,10 +386,12 @@ Error NoLauncher(std::string_view text, const std::vector<Token>& tokens,
     return at(*line, "this is no CUDA source: it holds bytes that no text has");
   }
   if (const auto kernel = FirstKernel(tokens)) {
-    return at(kernel->line,
-              fmt::format("no launcher of {}: {} it, or describe its launch in [launch] of a "
-                          "task.toml (docs/task_format.md)",
-                          kernel->text, kWrite));
+    return at(
+        kernel->line,
+        fmt::format("no launcher of {}{}: {} it, or describe its launch in [launch] of a "
+                    "task.toml (docs/task_format.md)",
+                    kernel->text,
+                    main_launches ? " but main, whose sizes and data are its own" : "", kWrite));
   }
   return at(1, fmt::format("no launcher and no kernel: {}{} a kernel",
                            tokens.empty() ? "the file is empty; " : "", kWrite));
@@ -305,30 +402,36 @@ Error NoLauncher(std::string_view text, const std::vector<Token>& tokens,
 Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& file_name,
                                      const std::string& entry) {
   const std::vector<Token> tokens = Tokenizer(text).Run();
-  std::vector<ScannedLauncher> found = Scanner(tokens).Run();
-  std::vector<std::string> names;
-  for (ScannedLauncher& launcher : found) {
-    if (launcher.entry == entry) {
-      return std::move(launcher);
+  const std::vector<Definition> all = Scanner(tokens).Run();
+  std::vector<Definition> found = Candidates(all);
+  if (!entry.empty()) {
+    for (const Definition& each : all) {
+      if (each.can_be_entry && each.launcher.entry == entry) {
+        return each.launcher;
+      }
     }
-    names.push_back(fmt::format("{} (line {})", launcher.entry, launcher.line));
+  }
+  std::vector<std::string> names;
+  for (const Definition& each : found) {
+    names.push_back(fmt::format("{} (line {})", each.launcher.entry, each.launcher.line));
   }
   if (!entry.empty()) {
     return Error(ErrorCode::kNotFound,
-                 fmt::format("{}: no host function extern \"C\" {}(...) ({})", file_name, entry,
-                             names.empty() ? "there is none with C linkage"
+                 fmt::format("{}: no host function {}(...) ({})", file_name, entry,
+                             names.empty() ? "there is none that launches a kernel"
                                            : fmt::format("found: {}", fmt::join(names, ", "))));
   }
   if (found.empty()) {
-    return NoLauncher(text, tokens, file_name);
+    return NoLauncher(text, tokens, all, file_name);
   }
   if (found.size() > 1) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{}: several functions with C linkage, name the launcher with entry "
-                             "({})",
-                             file_name, fmt::join(names, ", ")));
+    return Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: several functions {}, name the launcher with entry ({})", file_name,
+                    found.front().has_c_linkage ? "with C linkage" : "launch kernels",
+                    fmt::join(names, ", ")));
   }
-  return std::move(found.front());
+  return std::move(found.front().launcher);
 }
 
 Result<SizeBindings> ParseSizes(std::string_view text) {

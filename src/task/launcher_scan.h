@@ -1,8 +1,8 @@
 #ifndef OPTIML_TASK_LAUNCHER_SCAN_H_
 #define OPTIML_TASK_LAUNCHER_SCAN_H_
 
-// What a .cu says of its launcher to a reader that has no CUDA parser: the definitions with C
-// linkage, found by their tokens. Enough to load a lone .cu and to infer an entry; the front end
+// What a .cu says of its launcher to a reader that has no CUDA parser: the host functions that it
+// defines, found by their tokens. Enough to load a lone .cu and to infer an entry; the front end
 // reads the file properly afterwards and CheckArguments compares.
 
 #include <string>
@@ -21,8 +21,9 @@ struct ScannedLauncher {
   std::vector<LauncherFact> parameters;
 };
 
-// The host function `entry` with C linkage, or the only one when `entry` is empty. Fails when there
-// is none or several, naming them.
+// The host function `entry`. When `entry` is empty: the only one with C linkage, else the only one
+// that launches kernels, itself or through others, and that no other such function calls (main and
+// templates do not count). Fails when there is none or several, naming them.
 Result<ScannedLauncher> ScanLauncher(std::string_view text, const std::string& file_name,
                                      const std::string& entry);
 

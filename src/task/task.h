@@ -33,9 +33,9 @@ struct LauncherFact {
 
 // What the command line may say of a lone .cu (and may override of a task).
 struct TaskOverrides {
-  std::string entry;                  // empty: the only extern "C" host function, or the task's
-  std::vector<SizeBindings> checked;  // "--checked rows=33,cols=100"
-  std::vector<SizeBindings> timed;    // "--timed rows=4096,cols=4096"
+  std::string entry;                          // empty: the only launcher of the file, or the task's
+  std::vector<SizeBindings> checked;          // "--checked rows=33,cols=100"
+  std::vector<SizeBindings> timed;            // "--timed rows=4096,cols=4096"
   std::map<std::string, std::string> shapes;  // "--arg x=f32[rows,cols]:in:normal"
   // Of a lone .cu: what the front end says of its launcher; empty: what a reader of tokens sees.
   std::vector<LauncherFact> launcher;

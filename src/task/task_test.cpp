@@ -339,6 +339,61 @@ TEST_F(TaskTest, AMissingEntryNamesWhatThereIs) {
                         "(a (line 1), b (line 2))"));
 }
 
+// Found among host functions of C++ linkage by what they do; a line each: the text, and the entry
+// or a part of the message.
+TEST_F(TaskTest, TheLauncherIsTheHostFunctionThatLaunches) {
+  const std::string kernel =
+      "template <int B> __global__ void __launch_bounds__(B) k(float* x) {}\n";
+  const std::pair<std::string, std::string> found[] = {
+      {"void run(float* x, int n) { k<32><<<n, 32>>>(x); }", "run"},
+      {"static inline int up(int a) { return a; }\nvoid run(float* x) { k<32><<<up(1), 32>>>(x); }",
+       "run"},
+      {"namespace a { namespace b {\nvoid run(float* x) { k<32><<<1, 32>>>(x); }\n} }", "run"},
+      {"void one(float* x) { k<32><<<1, 32>>>(x); }\nvoid run(float* x) { one(x); one(x); }",
+       "run"},
+      {"struct S { int n; void run(float* x) { k<1><<<n, 1>>>(x); } };\n"
+       "std::vector<int> run(float* x) { S s; s.run(x); k<2><<<1, 2>>>(x); return {}; }",
+       "run"},
+      {"template <class T> void any(T* x) { k<1><<<1, 1>>>(x); }\nvoid run(float* x) { "
+       "any<float>(x); }",
+       "run"},
+      {"void run(float* x) {\n  cudaLaunchKernel((void*)k<8>, 1, 8, nullptr, 0, 0);\n}", "run"},
+      {"int main() { float* x; k<32><<<1, 32>>>(x); }\nvoid run(float* x) { k<8><<<1, 8>>>(x); }",
+       "run"},
+      {"extern \"C\" int twice(int n) { return 2 * n; }\n"
+       "extern \"C\" void run(float* x, int n) { k<8><<<twice(n), 8>>>(x); }",
+       "run"},
+      {"FORCE_INLINE(1)\n__attribute__((noinline)) void run(float* x) noexcept { k<8><<<1, "
+       "8>>>(x); }",
+       "run"},
+  };
+  for (const auto& [text, entry] : found) {
+    const Result<ScannedLauncher> launcher = ScanLauncher(kernel + text, "kernel.cu", "");
+    ASSERT_TRUE(launcher) << text << "\n" << launcher.error().message();
+    EXPECT_EQ(launcher->entry, entry) << text;
+    EXPECT_EQ(launcher->parameters.front().name, "x") << text;
+  }
+  const std::pair<std::string, std::string> refused[] = {
+      {"void one(float* x) { k<32><<<1, 32>>>(x); }\nvoid two(float* x) { k<8><<<1, 8>>>(x); }",
+       "several functions launch kernels, name the launcher with entry (one (line 2), two (line "
+       "3))"},
+      {"int main() { float* x; k<32><<<1, 32>>>(x); }",
+       "no launcher of k but main, whose sizes and"},
+      {"void helper(int n) {}", "no launcher of k: write"},
+      {"void S::run(float* x) { k<32><<<1, 32>>>(x); }", "no launcher of k: write"},
+      {"template <class T> void run(T* x) { k<32><<<1, 32>>>(x); }", "no launcher of k: write"},
+  };
+  for (const auto& [text, message] : refused) {
+    const Result<ScannedLauncher> launcher = ScanLauncher(kernel + text, "kernel.cu", "");
+    ASSERT_FALSE(launcher) << text << launcher->entry;
+    EXPECT_THAT(launcher.error().message(), HasSubstr(message)) << text;
+  }
+  const std::string two = kernel + refused[0].first;
+  EXPECT_EQ(ScanLauncher(two, "kernel.cu", "two")->line, 3);
+  EXPECT_THAT(ScanLauncher(two, "kernel.cu", "three").error().message(),
+              HasSubstr("no host function three(...) (found: one (line 2), two (line 3))"));
+}
+
 TEST_F(TaskTest, ALoneSourceIsATaskWhenItsCommentsSaySo) {
   Write("scale.cu", R"(
 // optiml: rows=64 cols=128

@@ -5,7 +5,7 @@
 __global__ void Any(const unsigned* in, unsigned* out, int n) {
   __shared__ unsigned found;
   const int t = threadIdx.x;
-  const unsigned mine = __any_sync(0xffffffffu, in[t] % 64 == 0);
+  const unsigned mine = __any_sync(0xffffffffu, in[t] % 64 == 0 && t / 32 == 1 || t == 0);
   if (t % 32 == 0) {
     found = mine;  // here
   }

