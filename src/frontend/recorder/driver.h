@@ -92,7 +92,7 @@ __attribute__((constructor(101))) void Prepare() {
     rec::MoveHeap();
   }
   rec::TheHeap().fill = rec::state->head.other_surroundings != 0 ? 0x5A : 0xA5;
-  rec::state->stack.Make();
+  rec::state->stack.Make(rec::state->head.other_surroundings != 0);
   void* stack = Map(1 << 16);
   rec::CatchSignals(stack, 1 << 16);
   environ[0] = nullptr;

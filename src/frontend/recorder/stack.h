@@ -12,6 +12,9 @@ namespace optiml::recording {
 
 constexpr uint64_t kStackBytes = uint64_t{8} << 20;  // as Linux gives a program
 constexpr uint64_t kStackGuard = uint64_t{1} << 16;
+// None of them near what a device buffer's address may be (protocol.h).
+constexpr uint64_t kStackUsual = 0x5556'0000'0000;
+constexpr uint64_t kStackOther = 0x2aaa'8000'0000;
 constexpr uint64_t kStackHead = 64;  // at its top: where the recorder goes on
 
 // Calls `function` with `argument` on the stack that ends at `top`. All registers that a function
@@ -77,10 +80,12 @@ optiml_recorder_on_stack:
 class Stack {
  public:
   // Below it lies nothing: calls that nest too deep end there.
-  void Make() {
-    begin_ = static_cast<unsigned char*>(Reserve(kStackGuard + kStackBytes)) + kStackGuard;
+  void Make(bool other) {
+    begin_ = static_cast<unsigned char*>(
+                 Reserve(kStackGuard + kStackBytes, other ? kStackOther : kStackUsual)) +
+             kStackGuard;
     mprotect(begin_ - kStackGuard, kStackGuard, PROT_NONE);
-    copy_ = static_cast<unsigned char*>(Reserve(kStackBytes));
+    copy_ = static_cast<unsigned char*>(Reserve(kStackBytes, 0));
   }
 
   // Calls find the same below their frames, and another thing in other surroundings.
@@ -94,9 +99,11 @@ class Stack {
   bool IsAsCopied() const { return std::memcmp(copy_, begin_, kStackBytes - kStackHead) == 0; }
 
  private:
-  static void* Reserve(uint64_t bytes) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // At that address; 0: anywhere.
+  static void* Reserve(uint64_t bytes, uint64_t at) {
+    void* memory = mmap(
+        reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0), -1, 0);
     if (memory == MAP_FAILED) {
       __builtin_trap();
     }
