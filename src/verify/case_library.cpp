@@ -89,6 +89,25 @@ Result<void> CaseLibrary::MakeCases(int seeds, uint64_t first_seed,
   return {};
 }
 
+// Scalars as the timed plan has them: their first values.
+Result<void> CaseLibrary::SetTimedScalars(size_t row, TaskInputs& inputs) const {
+  OPTIML_ASSIGN(const std::vector<LauncherArgument> bound,
+                BindArguments(task_, task_.timed[row].sizes, {}));
+  for (size_t i = 0; i < task_.args.size(); ++i) {
+    const auto scalar = inputs.scalars.find(task_.args[i].name);
+    if (scalar == inputs.scalars.end()) {
+      continue;
+    }
+    const auto* whole = std::get_if<int64_t>(&bound[i].value);
+    std::byte held[8];
+    StoreElement(task_.args[i].dtype,
+                 whole != nullptr ? static_cast<double>(*whole) : std::get<double>(bound[i].value),
+                 held);
+    scalar->second = LoadElement(task_.args[i].dtype, held);
+  }
+  return {};
+}
+
 Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan) {
   rows_ = task_.timed;
   task_rows_ = rows_.size();
@@ -100,6 +119,7 @@ Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan)
       c.is_binding = true;
       c.plan = first_plan + row;
       OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, seed));
+      OPTIML_TRY(SetTimedScalars(row, c.inputs));
       cases_.push_back(std::move(c));
     }
   }
@@ -113,21 +133,7 @@ Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed, uint64_t step_
   c.seed = seed;
   c.row = rows_.size();
   OPTIML_ASSIGN(c.inputs, MakeInputs(task_, task_.timed.at(row).sizes, seed));
-  // Scalars as the timed plan has them.
-  OPTIML_ASSIGN(const std::vector<LauncherArgument> bound,
-                BindArguments(task_, task_.timed[row].sizes, {}));
-  for (size_t i = 0; i < task_.args.size(); ++i) {
-    const auto scalar = c.inputs.scalars.find(task_.args[i].name);
-    if (scalar == c.inputs.scalars.end()) {
-      continue;
-    }
-    const auto* whole = std::get_if<int64_t>(&bound[i].value);
-    std::byte held[8];
-    StoreElement(task_.args[i].dtype,
-                 whole != nullptr ? static_cast<double>(*whole) : std::get<double>(bound[i].value),
-                 held);
-    scalar->second = LoadElement(task_.args[i].dtype, held);
-  }
+  OPTIML_TRY(SetTimedScalars(row, c.inputs));
   c.plan = first_timed_plan() + row;
   cases_.push_back(std::move(c));
   resolved_.push_back(false);

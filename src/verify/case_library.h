@@ -118,6 +118,7 @@ class CaseLibrary {
  private:
   Result<void> AddRow(size_t row, int seeds, uint64_t first_seed,
                       const std::vector<FillKind>& extra_fills);
+  Result<void> SetTimedScalars(size_t row, TaskInputs& inputs) const;
   size_t PlanFor(const SizeBindings& sizes, const std::map<std::string, double>& scalars);
   Result<std::vector<Tensor>> RunOriginal(const VerifyCase& c, const TaskInputs& inputs,
                                           const PreparedSource& original, std::string& failure,

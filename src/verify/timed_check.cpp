@@ -130,6 +130,60 @@ class TimedRun {
 
 }  // namespace
 
+namespace {
+
+// Elements of one place that are asked for.
+constexpr int64_t kSampled = 16;
+
+// Whether element e of the original is what the reference says.
+bool IsRight(const Tensor& reference, const Tensor& original, int64_t e,
+             const ErrorBudget* budget) {
+  if (budget == nullptr) {
+    const auto at = static_cast<size_t>(e);
+    return LoadInteger(reference.dtype,
+                       reference.bytes.data() + at * DTypeBytes(reference.dtype)) ==
+           LoadInteger(original.dtype, original.bytes.data() + at * DTypeBytes(original.dtype));
+  }
+  const double expected = reference.At(e);
+  const double got = original.At(e);
+  if (!std::isfinite(expected) || !std::isfinite(got)) {
+    return std::isnan(expected) ? std::isnan(got) : expected == got || std::isfinite(expected);
+  }
+  return std::fabs(got - expected) <= kDisagreement * budget->Allowance(e, expected);
+}
+
+}  // namespace
+
+Result<void> CheckSampledReference(const KernelTask& task, HostReference& reference,
+                                   const VerifyCase& c) {
+  const std::vector<const ArgSpec*> args = BufferArgs(task);
+  int64_t longest = 0;
+  for (const Tensor& output : c.original) {
+    longest = std::max(longest, output.bytes.empty() ? 0 : output.element_count());
+  }
+  if (longest == 0 || BytesOf(c.inputs) > kMostSampledBytes) {
+    return {};
+  }
+  for (const int64_t begin : {longest / 3, std::max<int64_t>(0, longest - kSampled)}) {
+    const int64_t end = std::min(longest, begin + kSampled);
+    OPTIML_ASSIGN(const std::vector<Tensor> part, reference.RunRange(c.inputs, begin, end));
+    for (size_t i = 0; i < args.size(); ++i) {
+      const Tensor& original = c.original[i];
+      const int64_t stop = original.bytes.empty() ? begin : std::min(end, original.element_count());
+      for (int64_t e = begin; e < stop; ++e) {
+        if (!IsRight(part[i], original, e, c.budgets[i] ? &*c.budgets[i] : nullptr)) {
+          return Error(
+              ErrorCode::kInvalidArgument,
+              fmt::format("the reference disagrees with the original kernel at the timed {}: "
+                          "{}[{}]: expected {:.9g}, got {:.9g} (got is the kernel's)",
+                          c.inputs.text, args[i]->name, e, part[i].At(e), original.At(e)));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 std::optional<double> PrecisionElsewhere(const KernelTask& task, const VerifyReport& checked) {
   if (task.reference.kind != ReferenceKind::kHost || !std::isfinite(checked.max_budget_ratio)) {
     return std::nullopt;

@@ -18,6 +18,7 @@
 #include "core/evaluation.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
+#include "task/reference.h"
 #include "verify/case_library.h"
 #include "verify/prepare.h"
 
@@ -43,6 +44,14 @@ struct TimedCheck {
 // kernel that computes in half precision there alone would fit in. Absent where the original is the
 // reference: what is bit for bit the same at small shapes may sum in another order at large ones.
 std::optional<double> PrecisionElsewhere(const KernelTask& task, const VerifyReport& checked);
+
+// Where the original is what timed buffers are compared with: a few elements of it against the
+// range form of the host reference. `c` was resolved. Fails (kInvalidArgument) when they disagree
+// beyond what Resolve grants at checked shapes. Shapes whose buffers are above kMostSampledBytes
+// are left out: the reference gets and gives whole buffers. REQUIRES: reference.has_range()
+inline constexpr uint64_t kMostSampledBytes = uint64_t{1} << 30;
+Result<void> CheckSampledReference(const KernelTask& task, HostReference& reference,
+                                   const VerifyCase& c);
 
 // Runs and compares every timed row; the first that fails is the Rejection (kL2), with what it saw
 // in `report`. Rows that are left out are named in `notes`. Error as CaseLibrary::Resolve.

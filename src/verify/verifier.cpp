@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -97,7 +98,8 @@ class TaskVerifier : public Verifier {
         options_(options),
         library_(task, device, reference, options.step_limit_per_case),
         timed_task_(WithItselfAsReference(task)),
-        timed_(timed_task_, device, nullptr, options.step_limit_per_case) {}
+        timed_(timed_task_, device, nullptr, options.step_limit_per_case),
+        reference_(reference) {}
 
   Result<void> MakeCases() {
     return library_.MakeCases(options_.seeds, options_.first_seed, options_.extra_fills);
@@ -136,6 +138,9 @@ class TaskVerifier : public Verifier {
   KernelTask timed_task_;  // the original is too slow a reference on the host at the timed sizes
   CaseLibrary timed_;      // made when it is first asked for
   bool has_timed_ = false;
+  HostReference* reference_;
+  std::set<size_t>
+      sampled_;  // timed cases whose original was compared with elements of the reference
   std::optional<PreparedSource> original_;
   std::vector<std::string> dropped_;
   std::vector<std::string> notes_;
@@ -378,6 +383,9 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
   for (size_t set = 0; set < kTimedSets; ++set) {
     const size_t index = row * kTimedSets + set;
     OPTIML_ASSIGN(const VerifyCase* c, timed_.Resolve(index, *original));
+    if (reference_ != nullptr && reference_->has_range() && sampled_.insert(index).second) {
+      OPTIML_TRY(CheckSampledReference(task_, *reference_, *c));
+    }
     if (!timed.findings.empty()) {
       report.findings = timed.findings;
       return fail(c->inputs, FindingSentence(timed.findings.front()));
@@ -405,8 +413,12 @@ Result<void> TaskVerifier::VerifyTimed(const PreparedCandidate& candidate, Evalu
   const SystemClock clock;
   const Nanoseconds begin = clock.Now();
   OPTIML_ASSIGN(const PreparedSource* original, Original());
-  const TimedCheck check{task_, *original, candidate.artifact, candidate.timed_plans,
-                         options_.first_seed, PrecisionElsewhere(task_, *evaluation.verify)};
+  const TimedCheck check{task_,
+                         *original,
+                         candidate.artifact,
+                         candidate.timed_plans,
+                         options_.first_seed,
+                         PrecisionElsewhere(task_, *evaluation.verify)};
   VerifyReport& report = *evaluation.verify;
   report.stage_reached = Stage::kL2;
   OPTIML_ASSIGN(std::optional<Rejection> rejection,

@@ -1,0 +1,130 @@
+// What the buffers hold that a device timed: Verifier::TimedInputs and CheckTimed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "verify/verifier_test_support.h"
+
+namespace optiml::testing_verifier {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TimedBuffersTest : public VerifierTest {
+ protected:
+  // A candidate that the checked shapes accept; its timed buffers come from `timed`.
+  Evaluation Time(const std::function<float(float x, float a, size_t set, int i)>& timed,
+                  std::vector<Finding> findings = {}) {
+    Evaluation evaluation = Judge(Honest);
+    EXPECT_EQ(Reason(evaluation), "accepted");
+    const KernelSource source(std::string(kSource) + "// a candidate\n", "scale", "candidate.cu");
+    Evaluation ignored;
+    const auto prepared = verifier_->Prepare(source, ignored);
+    const auto& candidate = std::get<PreparedCandidate>(*prepared);
+    const auto sets = verifier_->TimedInputs(0);
+    EXPECT_TRUE(sets) << sets.error().message();
+    TimeOutcome outcome;
+    outcome.findings = std::move(findings);
+    for (size_t set = 0; set < sets->size(); ++set) {
+      const TaskInputs& inputs = *(*sets)[set];
+      std::vector<std::byte> y(inputs.buffers[1].bytes.size());
+      for (int64_t i = 0; i < inputs.buffers[0].element_count(); ++i) {
+        const float value =
+            timed(static_cast<float>(inputs.buffers[0].At(i)),
+                  static_cast<float>(inputs.scalars.at("a")), set, static_cast<int>(i));
+        std::memcpy(y.data() + 4 * i, &value, 4);
+      }
+      outcome.outputs.push_back({{}, std::move(y)});
+    }
+    auto checked = verifier_->CheckTimed(0, candidate.timed_plans.front(), outcome, evaluation);
+    error_ = checked ? "" : checked.error().message();
+    if (checked && *checked) {
+      evaluation.outcome = **checked;
+    }
+    return evaluation;
+  }
+
+  std::string error_;
+};
+
+TEST_F(TimedBuffersTest, TwoSetsOfOtherContents) {
+  Start();
+  const auto sets = verifier_->TimedInputs(0);
+  ASSERT_TRUE(sets) << sets.error().message();
+  ASSERT_EQ(sets->size(), 2U);
+  EXPECT_EQ((*sets)[0]->buffers[0].element_count(), 4096);
+  EXPECT_NE((*sets)[0]->buffers[0].bytes, (*sets)[1]->buffers[0].bytes);
+  EXPECT_EQ((*sets)[0]->scalars, (*sets)[1]->scalars);  // those of the one timed plan
+}
+
+TEST_F(TimedBuffersTest, WhatTheOriginalComputesIsRight) {
+  Start();
+  const Evaluation evaluation = Time([](float x, float a, size_t, int) { return a * x; });
+  EXPECT_EQ(Reason(evaluation), "accepted") << error_;
+  EXPECT_EQ(evaluation.verify->stage_reached, Stage::kL2);
+}
+
+TEST_F(TimedBuffersTest, AResultThatIsKeptFromTheFirstSetShowsInTheSecond) {
+  Start();
+  std::vector<float> kept(4096);
+  const Evaluation evaluation = Time([&](float x, float a, size_t set, int i) {
+    float& value = kept[static_cast<size_t>(i)];
+    value = set == 0 ? a * x : value;
+    return value;
+  });
+  EXPECT_THAT(Reason(evaluation), HasSubstr("L2: in the timed buffers, at n=4096"));
+  EXPECT_THAT(evaluation.verify->failing_case, HasSubstr("seed 1000004"));
+  EXPECT_TRUE(evaluation.verify->error_map);
+}
+
+TEST_F(TimedBuffersTest, OneWrongElementIsEnough) {
+  Start();
+  const Evaluation evaluation =
+      Time([](float x, float a, size_t, int i) { return i == 4095 ? 0.0f : a * x; });
+  EXPECT_THAT(Reason(evaluation), HasSubstr("y[4095]"));
+  EXPECT_EQ(evaluation.verify->mismatch_count, 1);
+}
+
+TEST_F(TimedBuffersTest, AFindingOfTheDeviceRejects) {
+  Start();
+  Finding finding;
+  finding.kind = "out of bounds";
+  finding.detail = "out of bounds: 4 bytes after a buffer were overwritten";
+  const Evaluation evaluation =
+      Time([](float x, float a, size_t, int) { return a * x; }, {finding});
+  EXPECT_THAT(Reason(evaluation), HasSubstr("L2"));
+  EXPECT_THAT(Reason(evaluation), HasSubstr("overwritten"));
+}
+
+// A kernel that is exact at the checked shapes must not round to half precision at the timed one,
+// however many terms its outputs might sum.
+TEST_F(TimedBuffersTest, HalfPrecisionAtTheTimedSizeAloneIsRejected) {
+  Start();
+  const Evaluation evaluation = Time([](float x, float a, size_t, int) {
+    float value = a * x;
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, 4);
+    bits &= 0xffffe000;  // ten bits of the fraction
+    std::memcpy(&value, &bits, 4);
+    return value;
+  });
+  EXPECT_THAT(Reason(evaluation), HasSubstr("L2"));
+}
+
+TEST_F(TimedBuffersTest, AnOriginalThatItsReferenceContradictsThereIsTheTasksFault) {
+  reference_.range_error = 0.0;
+  Start();
+  EXPECT_EQ(Reason(Time([](float x, float a, size_t, int) { return a * x; })), "accepted")
+      << error_;
+  EXPECT_GE(reference_.range_runs, 2);
+  // From now on the range form is right at the checked shapes alone.
+  reference_.range_error = 0.5;
+  reference_.range_error_beyond = 100;
+  Start();
+  Time([](float x, float a, size_t, int) { return a * x; });
+  EXPECT_THAT(error_, HasSubstr("disagrees with the original kernel at the timed n=4096"));
+}
+
+}  // namespace
+}  // namespace optiml::testing_verifier
