@@ -22,9 +22,7 @@ class KernelSource {
         hash_(ContentHasher().Add(text_).Add(entry_).Finish()) {}
 
   const std::string& text() const { return text_; }
-  const std::string& entry() const {
-    return entry_;
-  }  // the launcher, a host function with C linkage
+  const std::string& entry() const { return entry_; }  // the launcher, a host function
   const std::string& path() const { return path_; }
   const ContentHash& hash() const { return hash_; }
 

@@ -59,6 +59,14 @@ class DeviceTextMaker {
       if (IsHostType(alias->getUnderlyingType())) {
         edits_.BlankDeclaration(alias->getSourceRange());
       }
+    } else if (const auto* directive = llvm::dyn_cast<clang::UsingDirectiveDecl>(decl)) {
+      // std itself has a place there, std::chrono has none.
+      const clang::NamespaceDecl* space = directive->getNominatedNamespace();
+      if (IsInStd(space)) {
+        edits_.BlankDeclaration(directive->getSourceRange());
+      }
+    } else if (const auto* friendly = llvm::dyn_cast<clang::FriendDecl>(decl)) {
+      VisitFriend(*friendly);
     } else if (const auto* use = llvm::dyn_cast<clang::UsingDecl>(decl)) {
       for (const clang::UsingShadowDecl* shadow : use->shadows()) {
         if (!llvm::isa<clang::FunctionDecl>(shadow->getTargetDecl()) &&
@@ -86,6 +94,19 @@ class DeviceTextMaker {
     }
     if (device != nullptr && device->isImplicit() && !function->getBeginLoc().isMacroID()) {
       edits_.Insert(sources_.getFileOffset(function->getBeginLoc()), "__host__ __device__ ");
+    }
+  }
+
+  // A function that is defined in the class that it is a friend of.
+  void VisitFriend(const clang::FriendDecl& decl) {
+    const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(decl.getFriendDecl());
+    if (function == nullptr || !function->isThisDeclarationADefinition()) {
+      return;
+    }
+    if (!function->hasAttr<clang::CUDADeviceAttr>()) {
+      edits_.BlankDeclaration(decl.getSourceRange());
+    } else {
+      VisitFunction(function);
     }
   }
 
@@ -134,6 +155,17 @@ class DeviceTextMaker {
              variable->hasConstantInitialization());
   }
 
+  // Inside of std, at any depth.
+  static bool IsInStd(const clang::Decl* decl) {
+    for (const clang::DeclContext* at = decl->getDeclContext(); at != nullptr;
+         at = at->getParent()) {
+      if (at->isStdNamespace()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // A class of namespace std that has no place in device code.
   bool IsHostType(clang::QualType type) const {
     type = type.getCanonicalType().getNonReferenceType();
@@ -147,7 +179,7 @@ class DeviceTextMaker {
       }
     }
     const auto* record = type->getAsCXXRecordDecl();
-    if (record == nullptr || !record->isInStdNamespace()) {
+    if (record == nullptr || !IsInStd(record)) {
       return false;
     }
     // Traits and arrays are fine on the device.

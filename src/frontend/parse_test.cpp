@@ -476,6 +476,29 @@ TEST(DeviceText, BlanksWhatOnlyTheHostNeedsAndKeepsLines) {
                 "__global__ void after(int* y) { y[0] = INSIDE; }\n");
 }
 
+TEST(DeviceText, BlanksFriendsOfTheHostAndNamespacesInsideOfStd) {
+  const std::string text =
+      "namespace std { namespace chrono { struct clock { int now; }; } }\n"
+      "using namespace std::chrono;\n"
+      "typedef std::chrono::clock ticks;\n"
+      "using namespace std;\n"
+      "struct P {\n"
+      "  float a;\n"
+      "  friend bool operator!=(const P& x, const P& y) { return x.a > y.a || y.a > x.a; }\n"
+      "  __device__ friend float sum(const P& x) { return x.a; }\n"
+      "  friend constexpr int two(const P&) { return 2; }\n"
+      "};\n"
+      "__global__ void k(P* p) { p[0].a = sum(p[1]) + two(p[1]); }\n";
+  const std::string device = Parse(text).device_text;
+  EXPECT_EQ(std::count(device.begin(), device.end(), '\n'), 11);
+  EXPECT_THAT(device, Not(HasSubstr("using namespace std::chrono")));
+  EXPECT_THAT(device, Not(HasSubstr("ticks")));
+  EXPECT_THAT(device, HasSubstr("using namespace std;"));
+  EXPECT_THAT(device, Not(HasSubstr("operator!=")));
+  EXPECT_THAT(device, HasSubstr("__device__ friend float sum"));
+  EXPECT_THAT(device, HasSubstr("friend constexpr int two(const P&) { return 2; }"));
+}
+
 TEST(DeviceText, KeepsAFileWithoutHostCode) {
   const std::string text = "__device__ float g(float a) { return a; }\n__global__ void k() {}\n";
   EXPECT_EQ(Parse(text).device_text, text);

@@ -12,6 +12,7 @@ __global__ void k(const float* x, float* y, int rows, int cols) {
     for (int c = 0; c < cols; ++c) sum += expf(x[r * cols + c] - m);
     for (int c = 0; c < cols; ++c) y[r * cols + c] = expf(x[r * cols + c] - m) / sum;
   }
+  __syncthreads();
 }
 extern "C" void softmax(const float* x, float* y, int rows, int cols) {
   k<<<(rows + 127) / 128, 128>>>(x, y, rows, cols);
