@@ -198,6 +198,18 @@ TEST(CudaDevice, AWorkerThatIsKilledFromOutsideIsReplaced) {
   EXPECT_EQ(device->Run(Candidate("copy").request)->status, RunStatus::kCompleted);
 }
 
+// An answer that comes in two pieces, the second after a while, is one answer.
+TEST(WorkerProcess, AnAnswerInPiecesIsReadAsOne) {
+  cuda::WorkerOptions options;
+  options.program = OPTIML_TEST_WORKER;
+  options.arguments = {"--in-pieces"};
+  options.driver_library = OPTIML_FAKE_DRIVER;
+  cuda::WorkerProcess worker(options);
+  const Result<cuda::HelloReply> hello = worker.Start();
+  ASSERT_TRUE(hello) << hello.error().message();
+  EXPECT_EQ(hello->name, "in pieces");
+}
+
 TEST(CudaDevice, ARefusedLaunchNamesLineAndReason) {
   const auto device = Opened();
   const Result<RunOutcome> outcome = device->Run(Candidate("refuse").request);

@@ -463,6 +463,11 @@ Received Receive(int socket, int64_t milliseconds, Message& message) {
       got != Received::kMessage) {
     return got;
   }
+  constexpr uint64_t kMostBytes = uint64_t{1}
+                                  << 32;  // plans with uploads; contents do not come here
+  if (header.size > kMostBytes) {
+    return Received::kClosed;  // no message of ours
+  }
   message.kind = header.kind;
   message.bytes.resize(header.size);
   return ReadAll(socket, message.bytes.data(), message.bytes.size(), milliseconds, begin);

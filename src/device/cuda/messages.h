@@ -153,7 +153,8 @@ struct Message {
 };
 Result<void> Send(int socket, MessageKind kind, const std::vector<std::byte>& bytes);
 enum class Received { kMessage, kClosed, kTimedOut };
-// A deadline of a negative number of milliseconds: none. `is_stopped` may be empty.
+// A deadline of a negative number of milliseconds: none. After kTimedOut a part of a message may
+// have been read: the socket is of no use any more.
 Received Receive(int socket, int64_t milliseconds, Message& message);
 
 }  // namespace optiml::cuda

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,6 +25,8 @@ constexpr int kWorkerSocket = 3;
 constexpr int kWorkerArena = 4;
 // A context takes 0.3 s; the first one of a machine without persistence mode takes seconds.
 constexpr Milliseconds kMostStart{60'000};
+// Of an answer whose begin has come.
+constexpr Milliseconds kMostMessage{10'000};
 // How often the wish to stop is looked at.
 constexpr Milliseconds kSlice{100};
 
@@ -192,14 +195,20 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
     }
     const auto gone =
         std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - begin);
-    Message message;
     const Milliseconds slice = std::min(kSlice, std::max(limit - gone, Milliseconds(0)));
-    const Received received = Receive(socket_, slice.count(), message);
-    if (received == Received::kMessage) {
-      return Answer(std::move(message));
-    }
-    if (received == Received::kClosed) {
-      return Answer(Lost{false, Ending()});
+    pollfd readable{socket_, POLLIN, 0};
+    if (poll(&readable, 1, static_cast<int>(slice.count())) > 0) {
+      // It has begun: a message is read as a whole, or not at all.
+      Message message;
+      switch (Receive(socket_, kMostMessage.count(), message)) {
+        case Received::kMessage:
+          return Answer(std::move(message));
+        case Received::kClosed:
+          return Answer(Lost{false, Ending()});
+        case Received::kTimedOut:
+          Kill();
+          return Answer(Lost{true, "the GPU worker stopped in the middle of its answer"});
+      }
     }
     if (gone >= limit) {
       Kill();
