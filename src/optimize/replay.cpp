@@ -150,6 +150,15 @@ Result<ReplayedSearch> ReplayNodes(const RunRecord& record, const SessionOptions
     while (replayed.asked < std::max(node.asked, node.id)) {
       OPTIML_TRY(AskAgain(record, node.id, replayed));
     }
+    // Expansions that no question followed: there was nothing left to ask, or no time.
+    while (static_cast<int64_t>(replayed.edits.size()) < node.expanded) {
+      const Question question = replayed.searcher->Ask();
+      const auto* needs = std::get_if<NeedEdits>(&question);
+      if (needs == nullptr) {
+        return Differs(node.id, "the record has an expansion before it, the searcher has none");
+      }
+      OPTIML_TRY(AnswerExpansion(record, needs->node, replayed));
+    }
     const Evaluate asked = replayed.open.front();
     replayed.open.pop_front();
     const Edit& edit = replayed.edits.at(asked.parent.value)[static_cast<size_t>(asked.edit)];

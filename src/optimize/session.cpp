@@ -179,6 +179,9 @@ class Session {
     node.reward = scorer_->Score(node.evaluation, node.edit,
                                  record_.nodes[static_cast<size_t>(node.parent)].evaluation);
     node.asked = search_.asked;
+    if (options_.in_flight > 1) {
+      node.expanded = static_cast<int64_t>(search_.edits.size());
+    }
     node.told_at = parts_.clock->WallTime();
     const Nanoseconds now = watch_.Elapsed();
     node.wall_time = now - std::max(pending.asked_at, last_told_);

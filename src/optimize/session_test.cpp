@@ -377,6 +377,37 @@ TEST(Session, CandidatesAreBuiltWhileOthersAreMeasured) {
   EXPECT_EQ(record->nodes[told - 1].asked, static_cast<int64_t>(told) - 1);  // none is left over
 }
 
+// Nothing left to ask while others are under way: what was expanded for that is in the record.
+TEST(Session, ARunThatExhaustsItsEditsReplaysWithSeveralUnderWay) {
+  for (const int in_flight : {2, 3, 5}) {
+    Script script = AIsGood();
+    script.edits = {"a", "b"};
+    ScriptedRun run(script);
+    run.options.in_flight = in_flight;
+    run.options.budget.candidates = 100;
+    MemoryStore store(run.Header());
+    const Result<RunRecord> record = run.Go(store);
+    ASSERT_TRUE(record) << record.error().message();
+    EXPECT_EQ(record->result->stop_reason, "exhausted");
+    const Result<int64_t> replayed = ReplaySearch(*record);
+    EXPECT_TRUE(replayed) << in_flight << ": " << replayed.error().message();
+    // A resume at each node goes the same way.
+    for (size_t told = 1; told < record->nodes.size(); ++told) {
+      ScriptedRun again(script);
+      again.options = run.options;
+      MemoryStore cut(run.Header());
+      cut.record = *record;
+      cut.record.result.reset();
+      cut.record.nodes.resize(told);
+      const int64_t expanded = told > 1 ? cut.record.nodes.back().expanded : 0;
+      cut.record.expansions.resize(static_cast<size_t>(expanded));
+      const Result<RunRecord> resumed = again.Go(cut);
+      ASSERT_TRUE(resumed) << in_flight << ", " << told << ": " << resumed.error().message();
+      EXPECT_EQ(TreeText(*resumed), TreeText(*record));
+    }
+  }
+}
+
 TEST(Session, ABudgetThatGrowsGoesOnFromWhatWasUnderWayThen) {
   ScriptedRun run(AIsGood());
   run.options.in_flight = 4;

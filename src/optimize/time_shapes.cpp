@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "verify/timed_check.h"
 
 namespace optiml {
 namespace {
@@ -46,6 +47,7 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
   for (size_t i = 0; i < task.args.size(); ++i) {
     tensor_of[i] = task.args[i].is_buffer ? next++ : 0;
   }
+  const uint8_t poison = PoisonFor(task);
   std::vector<BufferContents> contents;
   for (const int argument : BufferArguments(plan)) {
     const auto index = static_cast<size_t>(argument);
@@ -54,6 +56,7 @@ std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan
     const ArgRole role = task.args[index].role;
     BufferContents& buffer = contents.emplace_back();
     buffer.read_only = role == ArgRole::kIn;
+    buffer.poison = poison;
     buffer.element_bytes = static_cast<uint32_t>(DTypeBytes(task.args[index].dtype));
     if (role == ArgRole::kIn || role == ArgRole::kInOut) {
       buffer.bytes = inputs.buffers[tensor_of[index]].bytes;
@@ -230,7 +233,13 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
   request.artifact = &candidate.artifact;
   request.plan = &candidate.timed_plans[row];
   request.incumbent = &other;
-  OPTIML_ASSIGN(const TimeOutcome timed, device_.Time(request));
+  const Result<TimeOutcome> measured = device_.Time(request);
+  if (!measured && measured.error().code() == ErrorCode::kUnavailable) {
+    why_not = measured.error().message();  // both at once may need more memory than one
+    return std::optional<Gain>();
+  }
+  OPTIML_TRY(measured);
+  const TimeOutcome& timed = *measured;
   if (timed.status != RunStatus::kCompleted || !timed.gain) {
     why_not = fmt::format("{}: {}", RunStatusName(timed.status), timed.reason);
     return std::optional<Gain>();

@@ -21,7 +21,7 @@
 namespace optiml {
 
 // What a plan's buffers hold before a run: inputs are filled and may not be written, inouts are
-// filled, outputs and workspaces are poisoned.
+// filled, outputs and workspaces are poisoned (PoisonFor).
 std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
                                         const TaskInputs& inputs);
 

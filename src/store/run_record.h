@@ -76,6 +76,8 @@ struct NodeRecord {
   // Questions that the searcher had asked when this one was told, this one included: more than its
   // id when later ones were under way.
   int64_t asked = 0;
+  // Expansions that the record had by then, where later ones were under way; 0 otherwise.
+  int64_t expanded = 0;
   std::string told_at;  // UTC; not used by replay
   // From its ask to its tell; from the tell before it where it was under way by then.
   std::chrono::nanoseconds wall_time{0};

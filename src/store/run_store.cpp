@@ -59,7 +59,8 @@ CREATE TABLE chain(position INTEGER PRIMARY KEY, mark TEXT NOT NULL, edit TEXT N
   checksum TEXT NOT NULL);
 )",
     R"(
-CREATE TABLE questions(node INTEGER PRIMARY KEY, asked INTEGER NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE questions(node INTEGER PRIMARY KEY, asked INTEGER NOT NULL,
+  expanded INTEGER NOT NULL, checksum TEXT NOT NULL);
 )"};
 constexpr int64_t kSchemaWithQuestions = 2;
 constexpr int64_t kSchema = kMigrations.size();
@@ -244,8 +245,9 @@ class SqliteRunStore : public RunStore {
                                              {"source", std::move(source)},
                                              {"evaluation", FormatEvaluation(node.evaluation)},
                                              {"reward", FormatReward(node.reward)}}));
-    if (node.asked > node.id) {
-      OPTIML_TRY(database_.InsertRow("questions", {{"node", node.id}, {"asked", node.asked}}));
+    if (node.asked > node.id || node.expanded > 0) {
+      OPTIML_TRY(database_.InsertRow(
+          "questions", {{"node", node.id}, {"asked", node.asked}, {"expanded", node.expanded}}));
     }
     return transaction.Commit();
   }
@@ -427,13 +429,14 @@ class SqliteRunStore : public RunStore {
       return {};
     }
     OPTIML_ASSIGN(const std::vector<Row> rows,
-                  database_.SelectRows("questions", {"node", "asked"}));
+                  database_.SelectRows("questions", {"node", "asked", "expanded"}));
     for (const Row& row : rows) {
       const int64_t node = Integer(row[0]);
       if (node < 0 || static_cast<size_t>(node) >= record.nodes.size()) {
         return database_.Damaged(fmt::format("there are questions of node {}, which is not", node));
       }
       record.nodes[static_cast<size_t>(node)].asked = Integer(row[1]);
+      record.nodes[static_cast<size_t>(node)].expanded = Integer(row[2]);
     }
     return {};
   }
@@ -473,9 +476,9 @@ class SqliteRunStore : public RunStore {
   std::map<std::string, std::string> blobs_;  // by hash, while Load runs
 };
 
-// Whether the file has all the pages that its header says (SQLite file format, section 1.3: the page
-// size at byte 16, 1 standing for 65536, the number of pages at byte 28). SQLite takes an empty table
-// whose page is cut off for whole.
+// Whether the file has all the pages that its header says (SQLite file format, section 1.3: the
+// page size at byte 16, 1 standing for 65536, the number of pages at byte 28). SQLite takes an
+// empty table whose page is cut off for whole.
 bool HasAllPages(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::array<unsigned char, 32> header{};

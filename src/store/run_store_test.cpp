@@ -178,11 +178,13 @@ TEST_F(RunStoreTest, RefusesANewerSchema) {
 TEST_F(RunStoreTest, KeepsHowManyQuestionsHadBeenAsked) {
   RunRecord record = SampleRecord();
   record.nodes[1].asked = 4;  // three more were under way
+  record.nodes[1].expanded = 2;
   Fill(*MustCreate(), record);
   const Result<RunRecord> loaded = MustOpen(true)->Load();
   ASSERT_TRUE(loaded) << loaded.error().message();
   EXPECT_EQ(loaded->nodes[0].asked, 0);
   EXPECT_EQ(loaded->nodes[1].asked, 4);
+  EXPECT_EQ(loaded->nodes[1].expanded, 2);
 }
 
 TEST_F(RunStoreTest, AStoreOfTheFirstSchemaIsReadAndBroughtUp) {

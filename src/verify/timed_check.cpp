@@ -11,20 +11,19 @@
 #include "verify/plan_runner.h"
 
 namespace optiml {
-namespace {
 
-constexpr double kLanes = 32;
-// What is predicted may be off: the whole run has more room.
-constexpr uint64_t kLimitOfRuns = 2 * kMostTimedWork;
-
-// Floats are poisoned with a NaN that no arithmetic gives; where there are none, with the pattern
-// that is no plausible integer.
 uint8_t PoisonFor(const KernelTask& task) {
   const bool floats = std::any_of(task.args.begin(), task.args.end(), [](const ArgSpec& arg) {
     return arg.is_buffer && arg.role == ArgRole::kOut && IsFloat(arg.dtype);
   });
   return kPoisonBytes[floats ? 0 : 1];
 }
+
+namespace {
+
+constexpr double kLanes = 32;
+// What is predicted may be off: the whole run has more room.
+constexpr uint64_t kLimitOfRuns = 2 * kMostTimedWork;
 
 uint64_t BytesOf(const TaskInputs& inputs) {
   uint64_t bytes = 0;
@@ -147,7 +146,7 @@ bool IsRight(const Tensor& reference, const Tensor& original, int64_t e,
   const double expected = reference.At(e);
   const double got = original.At(e);
   if (!std::isfinite(expected) || !std::isfinite(got)) {
-    return std::isnan(expected) ? std::isnan(got) : expected == got || std::isfinite(expected);
+    return std::isnan(expected) ? std::isnan(got) : expected == got;
   }
   return std::fabs(got - expected) <= kDisagreement * budget->Allowance(e, expected);
 }

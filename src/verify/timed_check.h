@@ -30,6 +30,10 @@ inline constexpr uint64_t kMostTimedWork = 2'000'000'000;
 // copies of their own.
 inline constexpr uint64_t kMostTimedBytes = uint64_t{256} << 20;
 
+// What outputs are poisoned with at timed shapes: a NaN that no arithmetic gives where the task's
+// outputs are floats, else the pattern that is no plausible integer.
+uint8_t PoisonFor(const KernelTask& task);
+
 struct TimedCheck {
   const KernelTask& task;
   const PreparedSource& original;

@@ -9,7 +9,7 @@
 // A candidate arrives as text; the verifier parses, plans and builds it, so that what is verified
 // is what is delivered. Expected values never enter the device before the candidate has ended.
 //
-// Threads: one call at a time.
+// Threads: one call at a time; Prepare() may run beside any other, and beside itself.
 
 #include <memory>
 #include <optional>
@@ -72,6 +72,7 @@ class Verifier {
   // L2, on a device that measures: what row `row` of the timed shapes is timed with, as many sets
   // as there are passes.
   virtual Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) = 0;
+  // REQUIRES: Verify() accepted the candidate, and no other one since.
   // What the timed buffers held after each set, against what the task's own kernel computes there
   // on the same device, and against elements of the reference where it has a range form. `timed`
   // completed, with these inputs and this plan; its outputs are taken.

@@ -19,9 +19,10 @@ namespace optiml {
 struct CudaOptions {
   cuda::WorkerOptions worker;
   cuda::TimingPolicy timing;
-  // All copies of the buffers together are so many times as large as L2.
+  // Before each sample so many times L2 is read; copies of the buffers together are at least as
+  // large, as far as TimingPolicy::most_copies goes.
   double rotation_factor = 4;
-  // Of a Run() or one plan of a Time(), unless the request says less.
+  // Of one execution, unless the request says less.
   std::chrono::milliseconds time_limit{10'000};
 };
 

@@ -68,6 +68,10 @@ std::string DriverApi::Describe(int code) const {
   return fmt::format("{}: {}", name, text != nullptr ? text : "");
 }
 
+bool DriverIsHere(const std::string& library) {
+  return dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
 Result<DriverApi> OpenDriver(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {

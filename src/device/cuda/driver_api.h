@@ -48,6 +48,7 @@ struct DriverApi {
   static constexpr int kSuccess = 0;
   static constexpr int kOutOfMemory = 2;
   static constexpr int kNotReady = 600;
+  static constexpr int kNotSupported = 801;
   // CUdevice_attribute.
   static constexpr int kMaxSharedPerMultiprocessor = 81;
   static constexpr int kMultiprocessors = 16;
@@ -115,6 +116,9 @@ struct DriverApi {
   // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
   std::string Describe(int code) const;
 };
+
+// Whether the driver's library can be loaded at all.
+bool DriverIsHere(const std::string& library = "libcuda.so.1");
 
 // Opens the driver's library (by default libcuda.so.1 on the loader's path); it stays open. Fails
 // with kUnavailable: there is no driver, or it is older than CUDA 12.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rng.h"
 #include "device/cuda/plan_job.h"
 
 namespace optiml::cuda {
@@ -13,6 +14,11 @@ namespace {
 // The driver's queue takes about a thousand entries before it waits, which it must not while the
 // stream is held.
 constexpr size_t kMostHeldSteps = 400;
+
+// What memory holds that no candidate has written.
+constexpr uint8_t kCleared = 0xA5;
+// Executions longer than this are timed one by one: two copies are enough.
+constexpr double kLong_s = 1e-3;
 
 Finding GuardFinding(uint32_t bytes) {
   Finding finding;
@@ -56,14 +62,11 @@ using Step = std::optional<Stopped>;
 
 class Executor {
  public:
-  Executor(Gpu& gpu, uint64_t time_limit_ms)
-      : gpu_(gpu),
-        time_limit_ms_(time_limit_ms),
-        deadline_(SteadyClock::now() + std::chrono::milliseconds(time_limit_ms)) {}
+  Executor(Gpu& gpu, uint64_t time_limit_ms) : gpu_(gpu), time_limit_ms_(time_limit_ms) {}
 
-  // Waits for what was enqueued; a fault is the candidate's.
+  // Waits for what was enqueued, at most the time limit; a fault is the candidate's.
   Step Wait() {
-    switch (gpu_.Wait(deadline_)) {
+    switch (gpu_.Wait(Deadline())) {
       case Waited::kDone:
         return std::nullopt;
       case Waited::kFault:
@@ -92,7 +95,7 @@ class Executor {
   Step Run(PlanJob& job, int copy) {
     if (const auto trouble = job.EnqueueRun(copy)) {
       gpu_.Release();
-      const bool is_lost = gpu_.Wait(deadline_) != Waited::kDone;
+      const bool is_lost = gpu_.Wait(Deadline()) != Waited::kDone;
       return Stopped::By(*trouble, is_lost);
     }
     return std::nullopt;
@@ -100,7 +103,7 @@ class Executor {
 
   // What the comparisons that were enqueued counted.
   Step Count(uint32_t& count) {
-    const std::optional<uint32_t> taken = gpu_.TakeCount(deadline_);
+    const std::optional<uint32_t> taken = gpu_.TakeCount(Deadline());
     if (!taken) {
       Step stopped = Wait();
       return stopped ? stopped : Stopped::Broken("the comparison on the GPU failed", true);
@@ -109,12 +112,13 @@ class Executor {
     return std::nullopt;
   }
 
-  SteadyClock::time_point deadline() const { return deadline_; }
-
  private:
+  SteadyClock::time_point Deadline() const {
+    return SteadyClock::now() + std::chrono::milliseconds(time_limit_ms_);
+  }
+
   Gpu& gpu_;
   uint64_t time_limit_ms_;
-  SteadyClock::time_point deadline_;
 };
 
 #define OPTIML_STEP(expression)           \
@@ -133,6 +137,7 @@ Step RunPasses(Gpu& gpu, const RunMessage& message, std::byte* arena, RunReply& 
   if (!pool) {
     return Stopped::Broken(pool.error().message(), false);
   }
+  OPTIML_STEP(executor.Own("the memory", gpu.EnqueueClear(kCleared)));
   if (const auto trouble = job.Place(*pool, 1)) {
     return Stopped::By(*trouble, false);
   }
@@ -149,7 +154,7 @@ Step RunPasses(Gpu& gpu, const RunMessage& message, std::byte* arena, RunReply& 
   if (changed > 0) {
     reply.findings.push_back(GuardFinding(changed));
   }
-  OPTIML_STEP(executor.Own("results", job.EnqueueOutputs(message.passes.back(), arena)));
+  OPTIML_STEP(executor.Own("results", job.EnqueueOutputs(message.passes.back().after, 0, arena)));
   return executor.Wait();
 }
 
@@ -190,7 +195,6 @@ class Timer {
     int next_copy = 0;
     int batch = 1;
     double estimate_s = 0;
-    bool flush = false;
     bool hold = true;
     Handle begin = nullptr;
     Handle end = nullptr;
@@ -212,14 +216,13 @@ class Timer {
       timed.copies = static_cast<int>(
           std::min({std::max<uint64_t>(wanted, 2),
                     static_cast<uint64_t>(message_.policy.most_copies), possible}));
-      timed.flush = static_cast<uint64_t>(timed.copies) * bytes < message_.policy.rotation_bytes ||
-                    timed.job->restores(message_.sets.front().front());
       total += timed.job->BytesFor(timed.copies);
     }
     const Result<DevicePtr> pool = gpu_.Reserve(total);
     if (!pool) {
       return Stopped::Broken(pool.error().message(), false);
     }
+    OPTIML_STEP(executor_.Own("the memory", gpu_.EnqueueClear(kCleared)));
     DevicePtr at = *pool;
     for (size_t j = 0; j < jobs_.size(); ++j) {
       Timed& timed = jobs_[j];
@@ -231,7 +234,7 @@ class Timer {
       for (Handle* event : {&timed.begin, &timed.end}) {
         OPTIML_STEP(executor_.Own("an event", gpu_.api().event_create(event, 0)));
       }
-      reply_.jobs.emplace_back().copies = timed.copies;
+      reply_.jobs.emplace_back();
     }
     return std::nullopt;
   }
@@ -251,7 +254,11 @@ class Timer {
       const double taken = std::chrono::duration<double>(SteadyClock::now() - before).count();
       // The first one loads code.
       timed.estimate_s = copy <= 1 ? taken : std::min(timed.estimate_s, taken);
+      if (set == 0 && copy == 1 && taken > kLong_s) {
+        timed.copies = 2;
+      }
     }
+    reply_.jobs[j].copies = timed.copies;
     EndPhase("first runs");
     return std::nullopt;
   }
@@ -299,10 +306,10 @@ class Timer {
           executor_.Own("restoring", timed.job->EnqueueRestore(pass, (first + i) % timed.copies)));
     }
     // Lines that a kernel asked to keep are given back to the ordinary ones.
-    OPTIML_STEP(executor_.Own("the L2 cache", api.reset_persisting_l2()));
-    if (timed.flush) {
-      OPTIML_STEP(executor_.Own("the flush", gpu_.EnqueueFlush(message_.policy.rotation_bytes)));
+    if (const int code = api.reset_persisting_l2(); code != DriverApi::kNotSupported) {
+      OPTIML_STEP(executor_.Own("the L2 cache", code));
     }
+    OPTIML_STEP(executor_.Own("the flush", gpu_.EnqueueFlush(message_.policy.rotation_bytes)));
     if (timed.hold) {
       OPTIML_STEP(executor_.Own("the hold", gpu_.EnqueueHold()));
     }
@@ -335,14 +342,16 @@ class Timer {
     }
     uint32_t inputs = 0;
     OPTIML_STEP(executor_.Count(inputs));
-    int differing = 0;
+    std::vector<int> differing;
     for (int copy = 1; copy < timed.copies; ++copy) {
       uint32_t count = 0;
       OPTIML_STEP(executor_.Own("outputs", timed.job->EnqueueCopyCheck(pass, copy)));
       OPTIML_STEP(executor_.Count(count));
-      differing += count > 0 ? 1 : 0;
+      if (count > 0) {
+        differing.push_back(copy);
+      }
     }
-    reply_.jobs[j].differing_copies.push_back(differing);
+    reply_.jobs[j].differing_copies.push_back(static_cast<int>(differing.size()));
     if (guards > 0) {
       reply_.findings.push_back(GuardFinding(guards));
     }
@@ -353,7 +362,14 @@ class Timer {
       reply_.findings.push_back(finding);
     }
     EndPhase("comparison");
-    OPTIML_STEP(executor_.Own("results", timed.job->EnqueueOutputs(pass, arena_)));
+    OPTIML_STEP(executor_.Own("results", timed.job->EnqueueOutputs(pass.after, 0, arena_)));
+    if (!differing.empty() && !pass.after_other.empty()) {
+      // Any of them: a candidate must not know which one is looked at.
+      const auto ticks = static_cast<uint64_t>(SteadyClock::now().time_since_epoch().count());
+      const int other = differing[RandomAt(ticks, 0) % differing.size()];
+      OPTIML_STEP(
+          executor_.Own("results", timed.job->EnqueueOutputs(pass.after_other, other, arena_)));
+    }
     OPTIML_STEP(executor_.Wait());
     EndPhase("results");
     return std::nullopt;

@@ -4,17 +4,18 @@
 // What a worker does with its two requests: run a candidate's plan once or several times in the
 // same memory, and time one plan or two in turn.
 //
-// The clock. Copies of all buffers, together larger than the L2 cache by TimingPolicy's factor, are
-// walked through, so that each execution finds its data cold; where so many copies would be needed
-// that they are too many, the cache is flushed by reading other memory before each sample.
-// (Flushing by writing leaves dirty lines whose way back the timed kernel pays for.) A sample holds
-// the stream until all of it is enqueued, then takes the time between two events around `batch`
-// executions on different copies. Two jobs take turns: A B, B A, A B ...
+// The clock. Before each sample the written buffers of the copies that it uses get their contents
+// or poison again, then other memory is read, TimingPolicy's factor of L2, so that each execution
+// finds its data cold. (Flushing by writing leaves dirty lines whose way back the timed kernel pays
+// for.) A sample holds the stream until all of it is enqueued, then takes the time between two
+// events around `batch` executions on different copies. Two jobs take turns: A B, B A, A B ...
+// Plans with uploads, or with more steps than the driver queues, are not held: the host's time is
+// theirs.
 //
 // Before each set of contents all outputs are poisoned and every copy is executed once; after the
-// samples of a set what every copy holds is compared with the first copy, bit for bit, and the
-// first goes back to the host. The second set pours other contents into the same addresses: what
-// is kept from earlier calls shows.
+// samples of a set what every copy holds is compared with the first copy, bit for bit; the first
+// goes back to the host, and one of those that differ, whichever. The second set pours other
+// contents into the same addresses: what is kept from earlier calls shows.
 
 #include <cstddef>
 

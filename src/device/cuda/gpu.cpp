@@ -165,6 +165,11 @@ Result<DevicePtr> Gpu::Reserve(uint64_t bytes) {
   return pool_;
 }
 
+int Gpu::EnqueueClear(uint8_t value) {
+  return pool_bytes_ == 0 ? DriverApi::kSuccess
+                          : api_.set_bytes(pool_, value, pool_bytes_, stream_);
+}
+
 Waited Gpu::Wait(SteadyClock::time_point deadline) {
   // Short work ends while we look; long work must not cost a core.
   for (int looks = 0;; ++looks) {

@@ -34,6 +34,9 @@ class Gpu {
   // Memory of the next job: what was there before is given up. Fails with kUnavailable when the GPU
   // has not as much, naming what is free.
   Result<DevicePtr> Reserve(uint64_t bytes);
+  // Enqueues: all of the memory that Reserve() gave -> `value`. What earlier candidates computed is
+  // gone then.
+  int EnqueueClear(uint8_t value);
   // Bytes that Reserve() can give now.
   uint64_t Reservable() const;
 

@@ -237,6 +237,7 @@ template <typename A>
 void Fields(A& a, Pass& v) {
   Visit(a, v.before);
   Visit(a, v.after);
+  Visit(a, v.after_other);
 }
 
 template <typename A>

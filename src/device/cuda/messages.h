@@ -43,6 +43,9 @@ struct Contents {
 struct Pass {
   std::vector<Contents> before;
   std::vector<int64_t> after;  // arena offsets; -1: not wanted
+  // When timed: where those of another copy go, one of those that differ from the first; empty: not
+  // wanted.
+  std::vector<int64_t> after_other;
 };
 
 struct HelloRequest {

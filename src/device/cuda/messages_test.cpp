@@ -30,7 +30,7 @@ TimeMessage Sample() {
   job.plan.steps = {AttributeStep{"k<float>", "MaxDynamicSharedMemorySize", 70000, 2},
                     MemsetStep{{0, 0}, 7, 64, 3}, CopyStep{{0, 0}, {1, 0}, 8, 4},
                     UploadStep{{1, 8}, {std::byte{3}}, 5}, launch};
-  message.sets = {{{{{0, 1, true}, {-1, 2, false}}, {-1, 4096}}}};
+  message.sets = {{{{{0, 1, true}, {-1, 2, false}}, {-1, 4096}, {-1, 8192}}}};
   return message;
 }
 
@@ -45,6 +45,7 @@ TEST(Messages, EveryKindOfPlanComesThrough) {
             std::get<KernelLaunch>(message.jobs[0].plan.steps[4]).arguments);
   EXPECT_TRUE(back->sets[0][0].before[0].is_read_only);
   EXPECT_EQ(back->sets[0][0].after[1], 4096);
+  EXPECT_EQ(back->sets[0][0].after_other[1], 8192);
 }
 
 TEST(Messages, CutOrLongerBytesAreAnError) {

@@ -265,23 +265,19 @@ int PlanJob::EnqueueContents(const Pass& pass, const std::byte* arena, bool is_f
   return code;
 }
 
-bool PlanJob::restores(const Pass& pass) const {
-  bool any = false;
-  EachArgument([&](size_t, size_t argument) {
-    any |= pass.before[argument].arena_offset >= 0 && !pass.before[argument].is_read_only;
-  });
-  return any;
-}
-
 int PlanJob::EnqueueRestore(const Pass& pass, int copy) {
+  const DriverApi& api = gpu_.api();
   int code = DriverApi::kSuccess;
   EachArgument([&](size_t buffer, size_t argument) {
     const Contents& contents = pass.before[argument];
-    if (code == DriverApi::kSuccess && contents.arena_offset >= 0 && !contents.is_read_only) {
-      code = gpu_.api().copy_on_device(Base(copy) + layout_.offsets[buffer],
-                                       Base(-1) + layout_.offsets[buffer],
-                                       job_.plan.buffers[buffer].size_bytes, gpu_.stream());
+    if (code != DriverApi::kSuccess || contents.is_read_only) {
+      return;
     }
+    const DevicePtr to = Base(copy) + layout_.offsets[buffer];
+    const uint64_t bytes = job_.plan.buffers[buffer].size_bytes;
+    code = contents.arena_offset >= 0
+               ? api.copy_on_device(to, Base(-1) + layout_.offsets[buffer], bytes, gpu_.stream())
+               : api.set_bytes(to, contents.poison, bytes, gpu_.stream());
   });
   return code;
 }
@@ -382,13 +378,12 @@ std::optional<Trouble> PlanJob::EnqueueRun(int copy) {
   return std::nullopt;
 }
 
-int PlanJob::EnqueueOutputs(const Pass& pass, std::byte* arena) {
+int PlanJob::EnqueueOutputs(const std::vector<int64_t>& wanted, int copy, std::byte* arena) {
   int code = DriverApi::kSuccess;
   EachArgument([&](size_t buffer, size_t argument) {
-    if (code == DriverApi::kSuccess && pass.after[argument] >= 0) {
-      code =
-          gpu_.api().copy_to_host(arena + pass.after[argument], Base(0) + layout_.offsets[buffer],
-                                  job_.plan.buffers[buffer].size_bytes, gpu_.stream());
+    if (code == DriverApi::kSuccess && wanted[argument] >= 0) {
+      code = gpu_.api().copy_to_host(arena + wanted[argument], Base(copy) + layout_.offsets[buffer],
+                                     job_.plan.buffers[buffer].size_bytes, gpu_.stream());
     }
   });
   return code;

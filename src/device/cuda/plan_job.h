@@ -60,12 +60,11 @@ class PlanJob {
   int EnqueueContents(const Pass& pass, const std::byte* arena, bool is_first);
   // Enqueues the plan once, on one copy.
   std::optional<Trouble> EnqueueRun(int copy);
-  // Enqueues the contents of buffers that are both read and written, in one copy.
+  // Enqueues what one copy's written buffers hold before an execution: contents or poison.
   int EnqueueRestore(const Pass& pass, int copy);
-  bool restores(const Pass& pass) const;
 
-  // Enqueues: the argument buffers of the first copy -> the arena, where `after` wants them.
-  int EnqueueOutputs(const Pass& pass, std::byte* arena);
+  // Enqueues: the argument buffers of a copy -> the arena, where `wanted` says (-1: not wanted).
+  int EnqueueOutputs(const std::vector<int64_t>& wanted, int copy, std::byte* arena);
   // Enqueue comparisons that count (Gpu::TakeCount): bytes of guard bands that changed; bytes of
   // inputs that changed; written buffers of a copy against those of the first.
   int EnqueueGuardCheck(int copy);
