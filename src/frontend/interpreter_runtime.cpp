@@ -240,11 +240,12 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   }
   const bool to_host = HostMemory::IsHost(destination);
   const bool from_host = HostMemory::IsHost(source);
-  if (kind == kDeviceToHost || (to_host && !from_host)) {
+  // With two device pointers the kind does not matter, as measured on an H200 (bench/logs/
+  // 2026-11-30-h200-device.txt): memory has one address space. Between host and device it does.
+  if ((kind == kDeviceToHost && from_host) || (to_host && !from_host)) {
     Refuse("launcher reads device data back");
   }
-  if ((kind == kHostToDevice && !from_host) ||
-      (kind == kDeviceToDevice && (from_host || to_host))) {
+  if (kind == kDeviceToDevice && (from_host || to_host)) {
     Fault("a copy's kind does not fit its pointers");
   }
   if (!from_host) {

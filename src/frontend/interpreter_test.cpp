@@ -412,7 +412,7 @@ const Case kRefusals[] = {
      "kernel.cu:8: launcher allocates 1099511627776 bytes, more than the 68719476736 allowed"},
     {"KernelWithoutBody", "extern __global__ void missing(float* p); missing<<<1, 1>>>(y);",
      "kernel.cu:8: launcher launches missing, which the file declares and does not define"},
-    {"WrongKind", "cudaMemcpy(y, x, 4, cudaMemcpyHostToDevice);",
+    {"WrongKind", "float h = 1; cudaMemcpy(y, &h, 4, cudaMemcpyDeviceToDevice);",
      "kernel.cu:8: a copy's kind does not fit its pointers"},
     {"NewExpression", "P* h = new P{n, 1.f}; s<<<h->n, 1>>>(y, 0.f);",
      "kernel.cu:8: launcher uses new, which cannot be traced: new P{n, 1.f}"},

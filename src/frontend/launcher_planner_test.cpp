@@ -305,6 +305,10 @@ const std::vector<Case> kRecorded = {
      "upload"},
     {"Symbol", RUN "float h[2] = {1, 2}; cudaMemcpyToSymbol(w, h, 8); k<<<1, 32>>>(x, y, n); }",
      "upload"},
+    {"KindThatDoesNotMatter",
+     RUN "cudaMemcpy(y, x, 4 * n, cudaMemcpyHostToDevice); cudaMemcpy(y, x, 4 * n, "
+         "cudaMemcpyDeviceToHost); }",
+     "copy"},
     {"MemsetAndCopy",
      RUN "cudaMemset(y, 0, 4 * n); cudaMemcpy(y, x, 4 * n, cudaMemcpyDeviceToDevice); }", "memset"},
     {"Device",

@@ -53,7 +53,7 @@ std::optional<double> PrecisionElsewhere(const KernelTask& task, const VerifyRep
 // range form of the host reference. `c` was resolved. Fails (kInvalidArgument) when they disagree
 // beyond what Resolve grants at checked shapes. Shapes whose buffers are above kMostSampledBytes
 // are left out: the reference gets and gives whole buffers. REQUIRES: reference.has_range()
-inline constexpr uint64_t kMostSampledBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kMostSampledBytes = uint64_t{256} << 20;
 Result<void> CheckSampledReference(const KernelTask& task, HostReference& reference,
                                    const VerifyCase& c);
 

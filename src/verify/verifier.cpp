@@ -387,7 +387,8 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
   for (size_t set = 0; set < kTimedSets; ++set) {
     const size_t index = row * kTimedSets + set;
     OPTIML_ASSIGN(const VerifyCase* c, timed_.Resolve(index, *original));
-    if (reference_ != nullptr && reference_->has_range() && sampled_.insert(index).second) {
+    if (set == 0 && reference_ != nullptr && reference_->has_range() &&
+        sampled_.insert(index).second) {
       OPTIML_TRY(CheckSampledReference(task_, *reference_, *c));
     }
     if (!timed.findings.empty()) {

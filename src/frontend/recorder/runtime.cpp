@@ -39,11 +39,11 @@ void Copy(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStre
   }
   const bool to_device = IsDevice(to);
   const bool from_device = IsDevice(from);
-  if (kind == cudaMemcpyDeviceToHost || (from_device && !to_device)) {
+  // With two device pointers the kind does not matter.
+  if ((kind == cudaMemcpyDeviceToHost && !from_device) || (from_device && !to_device)) {
     Fault("launcher reads device data back");
   }
-  if ((kind == cudaMemcpyHostToDevice && from_device) ||
-      (kind == cudaMemcpyDeviceToDevice && (!to_device || !from_device))) {
+  if (kind == cudaMemcpyDeviceToDevice && (!to_device || !from_device)) {
     Fault("a copy's kind does not fit its pointers");
   }
   if (!to_device) {
