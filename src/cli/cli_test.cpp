@@ -122,5 +122,33 @@ TEST(Cli, NumbersThatAreNotAllowedNameWhatIs) {
   EXPECT_THAT(message("resume", "--threads", "2000"), HasSubstr("(whole numbers from 0 to 1024)"));
 }
 
+TEST(Cli, ADeviceIsOneOfThoseThatAreKnown) {
+  CommandLine line;
+  for (const char* device : {"gpu", "cuda:", "cuda:x", "cuda:1000000", ""}) {
+    EXPECT_EQ(line.Run({"check", "copy", "--device", device}), kExitBadUse) << device;
+    EXPECT_THAT(line.err.str(), HasSubstr("is none of auto, emulator, cuda, cuda:N")) << device;
+  }
+}
+
+TEST(Cli, AGpuThatWasAskedForAndIsNotThereEndsTheCommand) {
+  CommandLine line;
+  for (const char* device : {"cuda", "cuda:1"}) {
+    EXPECT_EQ(line.Run({"check", "copy", "--device", device}), kExitEnvironment);
+    EXPECT_THAT(line.err.str(), HasSubstr("fallen off the bus"));
+  }
+}
+
+TEST(Cli, WithoutAUsableGpuTheEmulatorIsTakenAndOnlyADriverIsWorthANote) {
+  CommandLine line;
+  EXPECT_EQ(line.Run({"check", "copy"}), kExitDone);
+  EXPECT_EQ(line.err.str(), "");
+  line.tools.gpu_driver = true;
+  EXPECT_EQ(line.Run({"check", "copy"}), kExitDone);
+  EXPECT_EQ(line.err.str(),
+            "note: the emulator is used, so times are predicted: the GPU has fallen off the bus\n");
+  EXPECT_EQ(line.Run({"check", "copy", "--device", "emulator"}), kExitDone);
+  EXPECT_EQ(line.err.str(), "");
+}
+
 }  // namespace
 }  // namespace optiml

@@ -11,9 +11,9 @@
 #include "cli/option_checks.h"
 #include "cli/ptx_target.h"
 #include "cli/stages.h"
-#include "optimize/evaluate.h"
 #include "task/inputs.h"
 #include "verify/plan_runner.h"
+#include "verify/timed_check.h"
 
 namespace optiml {
 namespace {
@@ -156,7 +156,7 @@ class EmulateCommand : public Command {
     RunRequest request;
     request.artifact = &outcome.prepared->artifact;
     request.plan = &outcome.prepared->checked_plans[largest];
-    request.buffers = ContentsFor(*bench.task, *request.plan, inputs);
+    request.buffers = ContentsFor(*bench.task, *request.plan, {&inputs, PoisonFor(*bench.task)});
     view_.title = fmt::format("{} at {}", bench.task->name, inputs.text);
     view_.source_text = source.text();
     return TraceAndShow(request, bench.task->args, env, tools);

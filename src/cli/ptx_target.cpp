@@ -9,11 +9,12 @@
 #include "cli/task_options.h"
 #include "core/kernel_task.h"
 #include "device/launch_check.h"
-#include "optimize/evaluate.h"
 #include "ptx/module.h"
 #include "task/inputs.h"
 #include "task/task.h"
 #include "task/task_file.h"
+#include "verify/plan_runner.h"
+#include "verify/timed_check.h"
 
 namespace optiml {
 namespace {
@@ -142,7 +143,7 @@ Result<PtxTarget> MakePtxTarget(const std::filesystem::path& file,
   }
   target.plan.steps.emplace_back(std::move(launch));
   target.plan.maker = PlanMaker::kTaskFile;
-  target.buffers = ContentsFor(task, target.plan, inputs);
+  target.buffers = ContentsFor(task, target.plan, {&inputs, PoisonFor(task)});
   target.args = std::move(task.args);
   return target;
 }

@@ -151,8 +151,8 @@ struct TimeOutcome {
   // Of a device that measures. Contents of the very buffers that were timed, by pass, in the
   // request's order; empty for inputs, which were compared and are as they were.
   std::vector<std::vector<std::vector<std::byte>>> outputs;
-  // Copies of the buffers whose outputs were not bit for bit those of the first, over all passes; and
-  // those of one of them, by pass, empty where none differs.
+  // Copies of the buffers whose outputs were not bit for bit those of the first, over all passes;
+  // and those of one of them, by pass, empty where none differs.
   int differing_copies = 0;
   std::vector<std::vector<std::vector<std::byte>>> other_outputs;
   std::vector<Finding> findings;  // empty for an honest kernel

@@ -66,13 +66,4 @@ Gain GainOf(std::span<const double> candidate, std::span<const double> incumbent
   return {interval.median, interval.low, interval.high};
 }
 
-int Outliers(std::span<const double> samples) {
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double third = Quantile(sorted, 0.75);
-  const double most = third + 1.5 * (third - Quantile(sorted, 0.25));
-  return static_cast<int>(
-      std::count_if(sorted.begin(), sorted.end(), [&](double value) { return value > most; }));
-}
-
 }  // namespace optiml

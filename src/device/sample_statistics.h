@@ -26,10 +26,6 @@ Interval MedianInterval(std::span<const double> samples);
 // each, at least one
 Gain GainOf(std::span<const double> candidate, std::span<const double> incumbent);
 
-// Samples beyond 1.5 interquartile ranges above the third quartile. They count as any other; the
-// report names them.
-int Outliers(std::span<const double> samples);
-
 }  // namespace optiml
 
 #endif  // OPTIML_DEVICE_SAMPLE_STATISTICS_H_

@@ -65,12 +65,5 @@ TEST(SampleStatistics, EqualTimesAreNoGain) {
   EXPECT_LE(false_gains, 8);  // 2.5 expected of one measurement; a verdict asks for two
 }
 
-TEST(SampleStatistics, OutliersAreCountedOnTheLongSide) {
-  std::vector<double> samples = Noisy(1, 40, 3);
-  EXPECT_EQ(Outliers(samples), 0);
-  samples.push_back(1.5);
-  EXPECT_EQ(Outliers(samples), 1);
-}
-
 }  // namespace
 }  // namespace optiml

@@ -64,11 +64,11 @@ CandidateEvaluator::Begun CandidateEvaluator::BeginSource(const KernelSource& so
   begun.source_ = source;
   if (!by_source_.contains(source.hash())) {
     begun.preparation_ =
-        std::async(ahead ? std::launch::async : std::launch::deferred, [this, source] {
-          Evaluation evaluation;
-          auto prepared = parts_.verifier->Prepare(source, evaluation);
-          return Begun::Preparation{std::move(evaluation), std::move(prepared)};
-        });
+        std::async(ahead ? std::launch::async : std::launch::deferred,
+                   [this, source, evaluation = begun.outcome_.evaluation]() mutable {
+                     auto prepared = parts_.verifier->Prepare(source, evaluation);
+                     return Begun::Preparation{std::move(evaluation), std::move(prepared)};
+                   });
   }
   return begun;
 }
@@ -102,12 +102,8 @@ Result<CandidateOutcome> CandidateEvaluator::Finish(Begun begun) {
   if (!preparation.prepared) {
     return std::move(preparation.prepared).error();
   }
-  evaluation.resources = std::move(preparation.evaluation.resources);
-  evaluation.stage_times.insert(evaluation.stage_times.end(),
-                                preparation.evaluation.stage_times.begin(),
-                                preparation.evaluation.stage_times.end());
+  evaluation = std::move(preparation.evaluation);
   if (auto* rejection = std::get_if<Rejection>(&*preparation.prepared)) {
-    evaluation.ptx_hash = preparation.evaluation.ptx_hash;
     evaluation.outcome = std::move(*rejection);
     return outcome;
   }

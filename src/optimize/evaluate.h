@@ -64,7 +64,7 @@ class CandidateEvaluator {
    private:
     friend class CandidateEvaluator;
     struct Preparation {
-      Evaluation evaluation;  // what preparing adds
+      Evaluation evaluation;  // with what preparing adds
       Result<std::variant<PreparedCandidate, Rejection>> prepared;
     };
     Begun() = default;

@@ -53,6 +53,7 @@ TEST_F(EvaluatorTest, FillsInWhatEachStageFoundOut) {
   EXPECT_EQ(evaluation.source_hash, KernelSource("a", "launch", "elsewhere.cu").hash());
   EXPECT_TRUE(evaluation.ptx_hash);
   EXPECT_TRUE(evaluation.plan_hash);
+  EXPECT_EQ(evaluation.launcher, "interpreted");
   ASSERT_EQ(evaluation.timings.size(), 2U);
   EXPECT_EQ(evaluation.timings[0].shape, "n=8");
   EXPECT_EQ(evaluation.timings[1].shape, "n=16");

@@ -7,8 +7,9 @@
 #include <optional>
 
 #include "base/check.h"
-#include "optimize/evaluate.h"
 #include "task/inputs.h"
+#include "verify/plan_runner.h"
+#include "verify/timed_check.h"
 
 namespace optiml {
 namespace {
@@ -76,7 +77,7 @@ Result<std::optional<std::string>> Compare(const KernelTask& task, const Prepare
       request.repeatable = true;
       request.artifact = &root.artifact;
       request.plan = &root.checked_plans[row];
-      request.buffers = ContentsFor(task, *request.plan, inputs);
+      request.buffers = ContentsFor(task, *request.plan, {&inputs, PoisonFor(task)});
       OPTIML_ASSIGN(const RunOutcome of_root, device.Run(request));
       if (of_root.status != RunStatus::kCompleted) {
         return Error(ErrorCode::kInternal,
@@ -85,7 +86,7 @@ Result<std::optional<std::string>> Compare(const KernelTask& task, const Prepare
       }
       request.artifact = &printed.artifact;
       request.plan = &printed.checked_plans[row];
-      request.buffers = ContentsFor(task, *request.plan, inputs);
+      request.buffers = ContentsFor(task, *request.plan, {&inputs, PoisonFor(task)});
       OPTIML_ASSIGN(const RunOutcome of_printed, device.Run(request));
       if (const auto difference = FirstDifference(task, *request.plan, of_root, of_printed)) {
         return std::optional(fmt::format("{}: {}", inputs.text, *difference));

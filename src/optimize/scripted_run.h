@@ -118,6 +118,7 @@ class ScriptedVerifier : public Verifier {
     candidate.artifact.ptx = twin == script_.same_ptx.end() ? source.text() : twin->second;
     candidate.artifact.ptx_hash = ContentHash::Of(candidate.artifact.ptx);
     evaluation.ptx_hash = candidate.artifact.ptx_hash;
+    evaluation.launcher = "interpreted";
     for (size_t i = 0; i < task_.checked.size() + task_.timed.size(); ++i) {
       LaunchPlan plan;
       plan.buffers = {{"x", 0, 16, 0}, {"y", 1, 16, 0}};

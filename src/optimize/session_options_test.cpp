@@ -18,6 +18,7 @@ TEST(SessionOptions, SurviveTheWayThroughText) {
   options.budget.wall_time = std::chrono::seconds(90);
   options.verifier.seeds = 5;
   options.judge = false;
+  options.in_flight = 7;
   const auto back = ParseSessionOptions(FormatSessionOptions(options));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(FormatSessionOptions(*back), FormatSessionOptions(options));
@@ -25,6 +26,7 @@ TEST(SessionOptions, SurviveTheWayThroughText) {
   EXPECT_EQ(back->search.exploration, 0.1);
   EXPECT_EQ(back->budget.wall_time, std::chrono::seconds(90));
   EXPECT_FALSE(back->judge);
+  EXPECT_EQ(back->in_flight, 7);
 }
 
 TEST(SessionOptions, AbsentKeysKeepTheirDefaultsAndForeignKeysAreIgnored) {
@@ -40,6 +42,7 @@ TEST(SessionOptions, RefuseValuesThatAreNone) {
                                                                      {"judge", "maybe"},
                                                                      {"exploration", "0.7x"},
                                                                      {"time", "0"},
+                                                                     {"in-flight", "65"},
                                                                      {"max-depth", "0"}}) {
     const auto options = ParseSessionOptions({{key, value}});
     ASSERT_FALSE(options) << key;

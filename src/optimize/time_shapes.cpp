@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "verify/plan_runner.h"
 #include "verify/timed_check.h"
 
 namespace optiml {
@@ -40,31 +41,6 @@ Rejection Unmeasured(const std::string& shape, const std::string& reason) {
 
 }  // namespace
 
-std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
-                                        const TaskInputs& inputs) {
-  std::vector<size_t> tensor_of(task.args.size());  // argument -> index into inputs.buffers
-  size_t next = 0;
-  for (size_t i = 0; i < task.args.size(); ++i) {
-    tensor_of[i] = task.args[i].is_buffer ? next++ : 0;
-  }
-  const uint8_t poison = PoisonFor(task);
-  std::vector<BufferContents> contents;
-  for (const int argument : BufferArguments(plan)) {
-    const auto index = static_cast<size_t>(argument);
-    OPTIML_CHECK(index < task.args.size() && task.args[index].is_buffer,
-                 "a plan's buffer belongs to a buffer argument");
-    const ArgRole role = task.args[index].role;
-    BufferContents& buffer = contents.emplace_back();
-    buffer.read_only = role == ArgRole::kIn;
-    buffer.poison = poison;
-    buffer.element_bytes = static_cast<uint32_t>(DTypeBytes(task.args[index].dtype));
-    if (role == ArgRole::kIn || role == ArgRole::kInOut) {
-      buffer.bytes = inputs.buffers[tensor_of[index]].bytes;
-    }
-  }
-  return contents;
-}
-
 double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const DeviceInfo& info) {
   if (!task.cost.bytes || info.dram_bytes_per_s <= 0) {
     return 0;
@@ -93,10 +69,11 @@ double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const De
 
 Result<RunRequest> ShapeTimer::MakeRequest(const LaunchPlan& plan,
                                            const std::vector<const TaskInputs*>& inputs) const {
+  const uint8_t poison = PoisonFor(task_);
   RunRequest request;
-  request.buffers = ContentsFor(task_, plan, *inputs.front());
+  request.buffers = ContentsFor(task_, plan, {inputs.front(), poison});
   for (size_t i = 1; i < inputs.size(); ++i) {
-    request.more_passes.push_back({ContentsFor(task_, plan, *inputs[i])});
+    request.more_passes.push_back({ContentsFor(task_, plan, {inputs[i], poison})});
   }
   return request;
 }

@@ -20,11 +20,6 @@
 
 namespace optiml {
 
-// What a plan's buffers hold before a run: inputs are filled and may not be written, inouts are
-// filled, outputs and workspaces are poisoned (PoisonFor).
-std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
-                                        const TaskInputs& inputs);
-
 // The least time that the task can take on the device at these sizes, in seconds: what must be read
 // and what must be written beyond the L2 cache, at the memory's pin rate, if the task says its
 // bytes. 0: not known.

@@ -108,18 +108,23 @@ Result<void> CaseLibrary::SetTimedScalars(size_t row, TaskInputs& inputs) const 
   return {};
 }
 
+Result<VerifyCase> CaseLibrary::TimedCase(size_t row, uint64_t seed) const {
+  VerifyCase c;
+  c.seed = seed;
+  OPTIML_ASSIGN(c.inputs, MakeInputs(task_, task_.timed.at(row).sizes, seed));
+  OPTIML_TRY(SetTimedScalars(row, c.inputs));
+  return c;
+}
+
 Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan) {
   rows_ = task_.timed;
   task_rows_ = rows_.size();
   for (size_t row = 0; row < rows_.size(); ++row) {
     for (const uint64_t seed : {first_seed, first_seed + kOtherSeed}) {
-      VerifyCase c;
+      OPTIML_ASSIGN(VerifyCase c, TimedCase(row, seed));
       c.row = row;
-      c.seed = seed;
       c.is_binding = true;
       c.plan = first_plan + row;
-      OPTIML_ASSIGN(c.inputs, MakeInputs(task_, rows_[row].sizes, seed));
-      OPTIML_TRY(SetTimedScalars(row, c.inputs));
       cases_.push_back(std::move(c));
     }
   }
@@ -128,12 +133,9 @@ Result<void> CaseLibrary::MakeTimedCases(uint64_t first_seed, size_t first_plan)
 }
 
 Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed, uint64_t step_limit) {
-  VerifyCase c;
-  c.step_limit = step_limit;
-  c.seed = seed;
+  OPTIML_ASSIGN(VerifyCase c, TimedCase(row, seed));
   c.row = rows_.size();
-  OPTIML_ASSIGN(c.inputs, MakeInputs(task_, task_.timed.at(row).sizes, seed));
-  OPTIML_TRY(SetTimedScalars(row, c.inputs));
+  c.step_limit = step_limit;
   c.plan = first_timed_plan() + row;
   cases_.push_back(std::move(c));
   resolved_.push_back(false);

@@ -118,6 +118,8 @@ class CaseLibrary {
  private:
   Result<void> AddRow(size_t row, int seeds, uint64_t first_seed,
                       const std::vector<FillKind>& extra_fills);
+  // A case of a timed row with the declared fills and the timed plan's scalars.
+  Result<VerifyCase> TimedCase(size_t row, uint64_t seed) const;
   Result<void> SetTimedScalars(size_t row, TaskInputs& inputs) const;
   size_t PlanFor(const SizeBindings& sizes, const std::map<std::string, double>& scalars);
   Result<std::vector<Tensor>> RunOriginal(const VerifyCase& c, const TaskInputs& inputs,

@@ -57,6 +57,26 @@ Tensor DoublesOf(const std::vector<double>& values, const std::vector<int64_t>& 
 
 }  // namespace
 
+std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
+                               std::vector<std::vector<std::byte>> buffers,
+                               const TaskInputs& inputs) {
+  const std::vector<int> indices = BufferIndices(task);
+  std::vector<Tensor> tensors;
+  for (const Tensor& input : inputs.buffers) {
+    tensors.push_back({input.dtype, input.shape, {}});
+  }
+  size_t next = 0;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    if (buffer.argument >= 0) {
+      const auto argument = static_cast<size_t>(buffer.argument);
+      Tensor& tensor = tensors[static_cast<size_t>(indices[argument])];
+      tensor.dtype = task.args[argument].dtype;
+      tensor.bytes = std::move(buffers[next++]);
+    }
+  }
+  return tensors;
+}
+
 bool CanFollow(const ArgSpec& arg) {
   const bool written = arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
   return written && IsFloat(arg.dtype) && DTypeBytes(arg.dtype) > 1;
@@ -99,15 +119,11 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
                  fmt::format("{} returned {} buffers for {}", device.Info().name,
                              result.outcome.buffers.size(), owners.size()));
   }
-  for (const Tensor& input : inputs.buffers) {
-    result.buffers.push_back({input.dtype, input.shape, {}});
-  }
-  for (size_t i = 0; i < owners.size(); ++i) {
-    const ArgSpec& arg = task.args[owners[i]];
-    const auto index = static_cast<size_t>(indices[owners[i]]);
-    Tensor& tensor = result.buffers[index];
-    tensor.dtype = arg.dtype;
-    tensor.bytes = std::move(result.outcome.buffers[i]);
+  result.buffers = ByArgument(task, *run.plan, std::move(result.outcome.buffers), inputs);
+  for (const size_t owner : owners) {
+    const ArgSpec& arg = task.args[owner];
+    const auto index = static_cast<size_t>(indices[owner]);
+    const Tensor& tensor = result.buffers[index];
     const std::vector<std::byte>& before = inputs.buffers[index].bytes;
     if (tensor.bytes.size() != before.size()) {
       return Error(ErrorCode::kInternal,

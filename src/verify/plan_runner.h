@@ -54,6 +54,12 @@ bool CanFollow(const ArgSpec& arg);
 std::vector<BufferContents> ContentsFor(const KernelTask& task, const LaunchPlan& plan,
                                         const PassRun& pass);
 
+// What these buffers held (in the plan's order), by buffer argument in the task's order and dtypes;
+// shapes are those of `inputs`. Buffers that the plan does not have, and empty ones, are empty.
+std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
+                               std::vector<std::vector<std::byte>> buffers,
+                               const TaskInputs& inputs);
+
 Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& device);
 
 }  // namespace optiml

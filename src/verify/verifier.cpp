@@ -62,29 +62,6 @@ KernelTask WithItselfAsReference(KernelTask task) {
   return task;
 }
 
-// What the plan's argument buffers held, by buffer argument of the task; empty for inputs.
-std::vector<Tensor> ByArgument(const KernelTask& task, const LaunchPlan& plan,
-                               std::vector<std::vector<std::byte>> buffers,
-                               const TaskInputs& inputs) {
-  std::vector<size_t> tensor_of(task.args.size());
-  size_t next = 0;
-  for (size_t i = 0; i < task.args.size(); ++i) {
-    tensor_of[i] = task.args[i].is_buffer ? next++ : 0;
-  }
-  std::vector<Tensor> tensors(next);
-  size_t at = 0;
-  for (const PlanBuffer& buffer : plan.buffers) {
-    if (buffer.argument < 0) {
-      continue;
-    }
-    const auto argument = static_cast<size_t>(buffer.argument);
-    Tensor& tensor = tensors[tensor_of[argument]];
-    tensor.dtype = task.args[argument].dtype;
-    tensor.shape = inputs.buffers[tensor_of[argument]].shape;
-    tensor.bytes = std::move(buffers[at++]);
-  }
-  return tensors;
-}
 // The first number of the machines that cases run on (Surroundings).
 constexpr uint64_t kFirstMachine = 1;
 

@@ -164,6 +164,12 @@ std::string SentenceOf(const Finding& finding) {
   return finding.kernel.empty() ? finding.detail : finding.kernel + ": " + finding.detail;
 }
 
+template <typename Outcome>
+void Tell(const Lost& lost, Outcome& outcome) {
+  outcome.status = lost.timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
+  outcome.reason = lost.reason;
+}
+
 Timing TimingOf(const cuda::JobTimes& times) {
   Timing timing;
   timing.kind = TimingKind::kMeasured;
@@ -172,8 +178,8 @@ Timing TimingOf(const cuda::JobTimes& times) {
   timing.median_s = interval.median;
   timing.low_s = interval.low;
   timing.high_s = interval.high;
-  timing.clock = fmt::format("CUDA events, L2 flushed by reading, {} copies of the buffers",
-                             times.copies);
+  timing.clock =
+      fmt::format("CUDA events, L2 flushed by reading, {} copies of the buffers", times.copies);
   if (times.batch > 1) {
     timing.clock += fmt::format(", mean of {} executions", times.batch);
   }
@@ -224,6 +230,24 @@ Milliseconds CudaDevice::LimitOf(const RunRequest& request) const {
                                         : options_.time_limit;
 }
 
+template <typename Reply>
+Result<std::variant<Reply, Lost>> CudaDevice::Exchange(
+    MessageKind kind, const std::vector<std::byte>& request, Milliseconds limit,
+    Result<Reply> (*decode)(const std::vector<std::byte>&)) {
+  OPTIML_ASSIGN(auto answer, worker_.Ask(kind, request, kMostLimits * limit));
+  if (auto* lost = std::get_if<Lost>(&answer)) {
+    return std::variant<Reply, Lost>(std::move(*lost));
+  }
+  OPTIML_ASSIGN(Reply reply, decode(std::get<Message>(answer).bytes));
+  if (reply.is_worker_lost) {
+    worker_.Kill();
+  }
+  if (!reply.broken.empty()) {
+    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", info_.name, reply.broken));
+  }
+  return std::variant<Reply, Lost>(std::move(reply));
+}
+
 Result<RunOutcome> CudaDevice::Run(const RunRequest& request) {
   OPTIML_TRY(CheckRequest(request));
   OPTIML_TRY(Ready());
@@ -242,20 +266,13 @@ Result<RunOutcome> CudaDevice::Run(const RunRequest& request) {
   layout.CopyTo(arena);
   message.arena_bytes = worker_.arena_bytes();
   OPTIML_ASSIGN(auto answer,
-                worker_.Ask(MessageKind::kRun, cuda::Encode(message), kMostLimits * limit));
+                Exchange(MessageKind::kRun, cuda::Encode(message), limit, cuda::DecodeRunReply));
   RunOutcome outcome;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
-    outcome.status = lost->timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
-    outcome.reason = lost->reason;
+    Tell(*lost, outcome);
     return outcome;
   }
-  OPTIML_ASSIGN(cuda::RunReply reply, cuda::DecodeRunReply(std::get<Message>(answer).bytes));
-  if (reply.is_worker_lost) {
-    worker_.Kill();
-  }
-  if (!reply.broken.empty()) {
-    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", info_.name, reply.broken));
-  }
+  auto& reply = std::get<cuda::RunReply>(answer);
   outcome.status = reply.status;
   outcome.reason = reply.reason;
   outcome.findings = std::move(reply.findings);
@@ -306,21 +323,14 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   message.arena_bytes = worker_.arena_bytes();
   const Stopwatch exchange(clock);
   OPTIML_ASSIGN(auto answer,
-                worker_.Ask(MessageKind::kTime, cuda::Encode(message), kMostLimits * limit));
+                Exchange(MessageKind::kTime, cuda::Encode(message), limit, cuda::DecodeTimeReply));
   AddPhase("exchange", Seconds(exchange.Elapsed()).count());
   TimeOutcome outcome;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
-    outcome.status = lost->timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
-    outcome.reason = lost->reason;
+    Tell(*lost, outcome);
     return outcome;
   }
-  OPTIML_ASSIGN(cuda::TimeReply reply, cuda::DecodeTimeReply(std::get<Message>(answer).bytes));
-  if (reply.is_worker_lost) {
-    worker_.Kill();
-  }
-  if (!reply.broken.empty()) {
-    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", info_.name, reply.broken));
-  }
+  auto& reply = std::get<cuda::TimeReply>(answer);
   outcome.status = reply.status;
   outcome.reason = reply.failing_job == 0 || reply.status == RunStatus::kCompleted
                        ? reply.reason

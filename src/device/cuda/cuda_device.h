@@ -9,6 +9,9 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "device/cuda/worker_process.h"
 #include "device/device.h"
@@ -32,7 +35,6 @@ class CudaDevice : public Device {
   static Result<std::unique_ptr<CudaDevice>> Make(CudaOptions options);
 
   const DeviceInfo& Info() const override { return info_; }
-  const cuda::HelloReply& facts() const { return facts_; }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
 
@@ -48,6 +50,11 @@ class CudaDevice : public Device {
       : options_(std::move(options)), worker_(options_.worker) {}
   Result<void> Ready();
   void AddPhase(const std::string& name, double seconds);
+  // One exchange with the worker. What is broken, and not the candidate's fault, is an Error.
+  template <typename Reply>
+  Result<std::variant<Reply, cuda::Lost>> Exchange(
+      cuda::MessageKind kind, const std::vector<std::byte>& request,
+      std::chrono::milliseconds limit, Result<Reply> (*decode)(const std::vector<std::byte>&));
   std::chrono::milliseconds LimitOf(const RunRequest& request) const;
 
   CudaOptions options_;

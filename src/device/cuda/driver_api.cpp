@@ -20,16 +20,12 @@ std::string BindAll(void* library, DriverApi& api) {
   bind("cuGetErrorName", api.get_error_name);
   bind("cuGetErrorString", api.get_error_string);
   bind("cuInit", api.init);
-  bind("cuDriverGetVersion", api.driver_version);
   bind("cuDeviceGetCount", api.device_count);
   bind("cuDeviceGet", api.device_get);
   bind("cuDeviceGetName", api.device_name);
-  bind("cuDeviceGetUuid", api.device_uuid);
   bind("cuDeviceGetAttribute", api.device_attribute);
-  bind("cuDeviceTotalMem_v2", api.device_total_memory);
   bind("cuDevicePrimaryCtxRetain", api.context_retain);
   bind("cuCtxSetCurrent", api.context_set);
-  bind("cuCtxSynchronize", api.context_synchronize);
   bind("cuCtxResetPersistingL2Cache", api.reset_persisting_l2);
   bind("cuMemGetInfo_v2", api.memory_info);
   bind("cuMemAlloc_v2", api.allocate);

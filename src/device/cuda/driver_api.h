@@ -65,8 +65,7 @@ struct DriverApi {
   static constexpr int kMaxDynamicShared = 8;
   static constexpr int kPreferredCarveout = 9;
   static constexpr int kNonPortableCluster = 14;
-  // CUevent_flags, CUstream_flags, CUlimit, flags of host memory.
-  static constexpr unsigned kEventDefault = 0;
+  // CUstream_flags, CUlimit, flags of host memory.
   static constexpr unsigned kStreamNonBlocking = 1;
   static constexpr unsigned kHostPortable = 1;
   static constexpr unsigned kHostMapped = 2;
@@ -74,16 +73,12 @@ struct DriverApi {
   int (*get_error_name)(int, const char**) = nullptr;
   int (*get_error_string)(int, const char**) = nullptr;
   int (*init)(unsigned) = nullptr;
-  int (*driver_version)(int*) = nullptr;
   int (*device_count)(int*) = nullptr;
   int (*device_get)(int*, int ordinal) = nullptr;
   int (*device_name)(char*, int, int device) = nullptr;
-  int (*device_uuid)(uint8_t[16], int device) = nullptr;
   int (*device_attribute)(int*, int attribute, int device) = nullptr;
-  int (*device_total_memory)(size_t*, int device) = nullptr;
   int (*context_retain)(Handle*, int device) = nullptr;  // of the device's primary context
   int (*context_set)(Handle) = nullptr;
-  int (*context_synchronize)() = nullptr;
   int (*reset_persisting_l2)() = nullptr;
   int (*memory_info)(size_t* free, size_t* total) = nullptr;
   int (*allocate)(DevicePtr*, size_t) = nullptr;

@@ -18,15 +18,6 @@ constexpr uint64_t kLeftFree = 512 * kMegabyte;
 // The host may have died; the stream must not hang for ever.
 constexpr uint64_t kMostHoldNs = 2'000'000'000;
 
-std::string UuidText(const uint8_t (&uuid)[16]) {
-  std::string text = "GPU";
-  for (int i = 0; i < 16; ++i) {
-    const bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-    text += fmt::format("{}{:02x}", dash ? "-" : "", uuid[i]);
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Gpu>> Gpu::Open(const DriverApi& api, int ordinal) {
@@ -91,10 +82,6 @@ void Gpu::ReadFacts(int device) {
   char name[256] = {};
   api_.device_name(name, sizeof(name), device);
   facts_.name = name;
-  uint8_t uuid[16] = {};
-  api_.device_uuid(uuid, device);
-  facts_.uuid = UuidText(uuid);
-  api_.driver_version(&facts_.driver_version);
   facts_.compute_capability = 10 * attribute(DriverApi::kMajor) + attribute(DriverApi::kMinor);
   facts_.multiprocessors = attribute(DriverApi::kMultiprocessors);
   facts_.threads_per_multiprocessor = attribute(DriverApi::kThreadsPerMultiprocessor);
@@ -109,11 +96,6 @@ void Gpu::ReadFacts(int device) {
   // Two transfers a clock.
   facts_.dram_bytes_per_s =
       2e3 * attribute(DriverApi::kMemoryClockKilohertz) * attribute(DriverApi::kMemoryBusBits) / 8;
-  size_t free = 0;
-  size_t total = 0;
-  api_.memory_info(&free, &total);
-  facts_.free_bytes = free;
-  facts_.memory_bytes = total;
 }
 
 Result<void> Gpu::LoadSupport() {

@@ -249,17 +249,13 @@ template <typename A>
 void Fields(A& a, HelloReply& v) {
   Visit(a, v.problem);
   Visit(a, v.name);
-  Visit(a, v.uuid);
   a.Plain(v.compute_capability);
-  a.Plain(v.driver_version);
   a.Plain(v.multiprocessors);
   a.Plain(v.threads_per_multiprocessor);
   a.Plain(v.registers_per_multiprocessor);
   a.Plain(v.shared_bytes_per_multiprocessor);
   a.Plain(v.shared_bytes_per_block);
   a.Plain(v.l2_bytes);
-  a.Plain(v.memory_bytes);
-  a.Plain(v.free_bytes);
   a.Plain(v.clock_hz);
   a.Plain(v.dram_bytes_per_s);
 }

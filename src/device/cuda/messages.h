@@ -55,24 +55,20 @@ struct HelloRequest {
 struct HelloReply {
   std::string problem;  // not empty: there is no device, and why
   std::string name;
-  std::string uuid;            // "GPU-8a6f...", as NVML has it
   int compute_capability = 0;  // 90
-  int driver_version = 0;      // 13000
   int multiprocessors = 0;
   int threads_per_multiprocessor = 0;
   uint64_t registers_per_multiprocessor = 0;
   uint64_t shared_bytes_per_multiprocessor = 0;
   uint64_t shared_bytes_per_block = 0;  // opt-in
   uint64_t l2_bytes = 0;
-  uint64_t memory_bytes = 0;
-  uint64_t free_bytes = 0;
   double clock_hz = 0;
   double dram_bytes_per_s = 0;  // pin
 };
 
 struct RunMessage {
   uint64_t arena_bytes = 0;
-  uint64_t time_limit_ms = 0;  // of all passes
+  uint64_t time_limit_ms = 0;  // of one execution
   Job job;
   std::vector<Pass> passes;  // `after` of the last one counts
 };
@@ -85,9 +81,9 @@ struct RunReply {
   std::string broken;           // not empty: it is not the candidate's fault
 };
 
-// How plans are timed; see timing.h for what the words mean.
+// How plans are timed; see execute.h for what the words mean.
 struct TimingPolicy {
-  uint64_t rotation_bytes = 0;  // all copies of the buffers together have at least these
+  uint64_t rotation_bytes = 0;  // of other memory, read before each sample; of the copies at least
   int most_copies = 64;
   double batch_s = 50e-6;  // launches are timed together until they take this long
   double total_s = 0.1;    // of all samples of one job, when they are short

@@ -213,10 +213,6 @@ FAKE int cuGetErrorString(int, const char** text) {
 FAKE int cuInit(unsigned) {
   return kSuccess;
 }
-FAKE int cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return kSuccess;
-}
 FAKE int cuDeviceGetCount(int* count) {
   *count = Asked("no-device") ? 0 : 2;
   return kSuccess;
@@ -229,19 +225,11 @@ FAKE int cuDeviceGetName(char* name, int size, int device) {
   std::strncpy(name, device == 0 ? "Fake 9000" : "Fake 8000", static_cast<size_t>(size));
   return kSuccess;
 }
-FAKE int cuDeviceGetUuid(uint8_t* uuid, int device) {
-  std::memset(uuid, device, 16);
-  return kSuccess;
-}
 FAKE int cuDeviceGetAttribute(int* value, int attribute, int device) {
   static const std::map<int, int> kValues = {
       {16, 4}, {13, 1'000'000}, {36, 1'000'000}, {37, 512},   {38, 65536}, {39, 2048},
       {75, 9}, {76, 0},         {81, 233472},    {82, 65536}, {97, 232448}};
   *value = device == 1 && attribute == 75 ? 8 : kValues.at(attribute);
-  return kSuccess;
-}
-FAKE int cuDeviceTotalMem_v2(size_t* bytes, int) {
-  *bytes = MemoryBytes();
   return kSuccess;
 }
 FAKE int cuDevicePrimaryCtxRetain(void** context, int) {
@@ -250,9 +238,6 @@ FAKE int cuDevicePrimaryCtxRetain(void** context, int) {
 }
 FAKE int cuCtxSetCurrent(void*) {
   return kSuccess;
-}
-FAKE int cuCtxSynchronize() {
-  return context_error;
 }
 FAKE int cuCtxResetPersistingL2Cache() {
   return context_error;
