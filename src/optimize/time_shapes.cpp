@@ -35,6 +35,24 @@ std::vector<int> BufferArguments(const LaunchPlan& plan) {
   return arguments;
 }
 
+// A request that outlives the candidate whose artifact and plan it has for a while.
+class Lent {
+ public:
+  Lent(RunRequest& request, const Artifact& artifact, const LaunchPlan& plan) : request_(request) {
+    request_.artifact = &artifact;
+    request_.plan = &plan;
+  }
+  ~Lent() {
+    request_.artifact = nullptr;
+    request_.plan = nullptr;
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  RunRequest& request_;
+};
+
 Rejection Unmeasured(const std::string& shape, const std::string& reason) {
   return {Stage::kMeasure, fmt::format("{}: {}", shape, reason)};
 }
@@ -67,8 +85,8 @@ double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const De
          info.dram_bytes_per_s;
 }
 
-Result<RunRequest> ShapeTimer::MakeRequest(const LaunchPlan& plan,
-                                           const std::vector<const TaskInputs*>& inputs) const {
+RunRequest ShapeTimer::MakeRequest(const LaunchPlan& plan,
+                                   const std::vector<const TaskInputs*>& inputs) const {
   const uint8_t poison = PoisonFor(task_);
   RunRequest request;
   request.buffers = ContentsFor(task_, plan, {inputs.front(), poison});
@@ -89,10 +107,10 @@ Result<RunRequest*> ShapeTimer::RequestFor(size_t row, const LaunchPlan& plan) {
   const bool measures = device_.Info().capabilities.measures_time;
   if (measures) {
     OPTIML_ASSIGN(const std::vector<const TaskInputs*> sets, verifier_.TimedInputs(row));
-    OPTIML_ASSIGN(cached.request, MakeRequest(plan, sets));
+    cached.request = MakeRequest(plan, sets);
   } else {
     OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, task_.timed[row].sizes, seed_));
-    OPTIML_ASSIGN(cached.request, MakeRequest(plan, {&inputs}));
+    cached.request = MakeRequest(plan, {&inputs});
   }
   size_t bytes = 0;
   for (const BufferContents& buffer : cached.request.buffers) {
@@ -106,52 +124,43 @@ Result<RunRequest*> ShapeTimer::RequestFor(size_t row, const LaunchPlan& plan) {
 }
 
 Result<void> ShapeTimer::Time(const PreparedCandidate& candidate, Evaluation& evaluation) {
-  const std::vector<SizeRow>& rows = task_.timed;
-  OPTIML_CHECK(candidate.timed_plans.size() == rows.size(), "one plan for each timed shape");
-  for (size_t row = 0; row < rows.size(); ++row) {
-    const LaunchPlan& plan = candidate.timed_plans[row];
-    if (plan.Kernels().empty()) {
-      evaluation.outcome = Unmeasured(rows[row].Text(), "the launcher launches no kernel");
-      return {};
-    }
-    OPTIML_ASSIGN(RunRequest * request, RequestFor(row, plan));
-    request->artifact = &candidate.artifact;
-    request->plan = &plan;
-    Result<TimeOutcome> timed = device_.Time(*request);
-    const auto give_back = [&] {  // the artifact is the candidate's; the request outlives it
-      request->artifact = nullptr;
-      request->plan = nullptr;
-    };
-    const double floor = PhysicalFloor(task_, rows[row].sizes, device_.Info());
-    if (timed && timed->timing.kind == TimingKind::kMeasured &&
-        timed->status == RunStatus::kCompleted && timed->timing.median_s < floor) {
-      timed = device_.Time(*request);  // a second look before the verdict
-    }
-    if (!timed) {
-      give_back();
-      return std::move(timed).error();
-    }
-    Result<std::optional<Rejection>> rejection = CheckOne(row, candidate, *timed, evaluation);
-    if (rejection && !*rejection && row == 0) {
-      if (Result<void> counted = AddCounters(*request, *timed); !counted) {
-        rejection = std::move(counted).error();
-      }
-    }
-    give_back();
-    if (!rejection) {
-      return std::move(rejection).error();
-    }
-    if (*rejection) {
-      evaluation.outcome = **std::move(rejection);
-      return {};
-    }
-    timed->timing.shape = rows[row].Text();
-    evaluation.timings.push_back(std::move(timed->timing));
-    if (row == 0 && !timed->profile.metrics.empty()) {
-      evaluation.profile = std::move(timed->profile);
+  OPTIML_CHECK(candidate.timed_plans.size() == task_.timed.size(), "one plan for each timed shape");
+  for (size_t row = 0; row < task_.timed.size() && evaluation.accepted(); ++row) {
+    OPTIML_ASSIGN(std::optional<Rejection> rejection, TimeRow(row, candidate, evaluation));
+    if (rejection) {
+      evaluation.outcome = *std::move(rejection);
     }
   }
   return {};
+}
+
+Result<std::optional<Rejection>> ShapeTimer::TimeRow(size_t row, const PreparedCandidate& candidate,
+                                                     Evaluation& evaluation) {
+  const LaunchPlan& plan = candidate.timed_plans[row];
+  const SizeRow& sizes = task_.timed[row];
+  if (plan.Kernels().empty()) {
+    return std::optional(Unmeasured(sizes.Text(), "the launcher launches no kernel"));
+  }
+  OPTIML_ASSIGN(RunRequest * request, RequestFor(row, plan));
+  const Lent lent(*request, candidate.artifact, plan);
+  OPTIML_ASSIGN(TimeOutcome timed, device_.Time(*request));
+  if (timed.timing.kind == TimingKind::kMeasured && timed.status == RunStatus::kCompleted &&
+      timed.timing.median_s < PhysicalFloor(task_, sizes.sizes, device_.Info())) {
+    OPTIML_ASSIGN(timed, device_.Time(*request));  // a second look before the verdict
+  }
+  OPTIML_ASSIGN(std::optional<Rejection> rejection, CheckOne(row, candidate, timed, evaluation));
+  if (rejection) {
+    return rejection;
+  }
+  if (row == 0) {
+    OPTIML_TRY(AddCounters(*request, timed));
+    if (!timed.profile.metrics.empty()) {
+      evaluation.profile = std::move(timed.profile);
+    }
+  }
+  timed.timing.shape = sizes.Text();
+  evaluation.timings.push_back(std::move(timed.timing));
+  return rejection;
 }
 
 Result<void> ShapeTimer::AddCounters(const RunRequest& request, TimeOutcome& timed) {
@@ -203,10 +212,10 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
                                                  const PreparedCandidate& incumbent, uint64_t seed,
                                                  std::string& why_not) {
   OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, task_.timed[row].sizes, seed));
-  OPTIML_ASSIGN(RunRequest other, MakeRequest(incumbent.timed_plans[row], {&inputs}));
+  RunRequest other = MakeRequest(incumbent.timed_plans[row], {&inputs});
   other.artifact = &incumbent.artifact;
   other.plan = &incumbent.timed_plans[row];
-  OPTIML_ASSIGN(RunRequest request, MakeRequest(candidate.timed_plans[row], {&inputs}));
+  RunRequest request = MakeRequest(candidate.timed_plans[row], {&inputs});
   request.artifact = &candidate.artifact;
   request.plan = &candidate.timed_plans[row];
   request.incumbent = &other;

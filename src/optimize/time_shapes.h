@@ -56,8 +56,10 @@ class ShapeTimer {
     RunRequest request;
   };
   Result<RunRequest*> RequestFor(size_t row, const LaunchPlan& plan);
-  Result<RunRequest> MakeRequest(const LaunchPlan& plan,
-                                 const std::vector<const TaskInputs*>& inputs) const;
+  RunRequest MakeRequest(const LaunchPlan& plan,
+                         const std::vector<const TaskInputs*>& inputs) const;
+  Result<std::optional<Rejection>> TimeRow(size_t row, const PreparedCandidate& candidate,
+                                           Evaluation& evaluation);
   Result<void> AddCounters(const RunRequest& request, TimeOutcome& timed);
   Result<std::optional<Rejection>> CheckOne(size_t row, const PreparedCandidate& candidate,
                                             TimeOutcome& timed, Evaluation& evaluation);

@@ -90,9 +90,111 @@ Result<void> CheckRequest(const RunRequest& request) {
   return {};
 }
 
+std::vector<std::vector<std::byte>> Results(const std::vector<int64_t>& offsets,
+                                            const std::vector<uint64_t>& sizes,
+                                            const std::byte* arena) {
+  std::vector<std::vector<std::byte>> results;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::vector<std::byte>& one = results.emplace_back();
+    if (offsets[i] >= 0) {
+      one.assign(arena + offsets[i], arena + offsets[i] + sizes[i]);
+    }
+  }
+  return results;
+}
+
+std::string SentenceOf(const Finding& finding) {
+  return finding.kernel.empty() ? finding.detail : finding.kernel + ": " + finding.detail;
+}
+
+template <typename Outcome>
+void Tell(const Lost& lost, Outcome& outcome) {
+  outcome.status = lost.timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
+  outcome.reason = lost.reason;
+}
+
+Timing TimingOf(const cuda::JobTimes& times) {
+  Timing timing;
+  timing.kind = TimingKind::kMeasured;
+  timing.samples_s = times.samples_s;
+  const Interval interval = MedianInterval(times.samples_s);
+  timing.median_s = interval.median;
+  timing.low_s = interval.low;
+  timing.high_s = interval.high;
+  timing.clock =
+      fmt::format("CUDA events, L2 flushed by reading, {} copies of the buffers", times.copies);
+  if (times.batch > 1) {
+    timing.clock += fmt::format(", mean of {} executions", times.batch);
+  }
+  return timing;
+}
+
+void AddTimes(const cuda::TimeReply& reply, TimeOutcome& outcome) {
+  outcome.timing = TimingOf(reply.jobs.front());
+  if (reply.jobs.size() > 1) {
+    outcome.gain = GainOf(reply.jobs[0].samples_s, reply.jobs[1].samples_s);
+  }
+}
+
+// What the buffers held after each set, of the first copy and of one that differs from it.
+void AddOutputs(const std::vector<Pass>& sets, const cuda::JobTimes& times,
+                const std::vector<uint64_t>& sizes, const std::byte* arena, TimeOutcome& outcome) {
+  for (size_t set = 0; set < sets.size(); ++set) {
+    const int differing = times.differing_copies[set];
+    outcome.differing_copies += differing;
+    outcome.outputs.push_back(Results(sets[set].after, sizes, arena));
+    outcome.other_outputs.push_back(differing > 0 ? Results(sets[set].after_other, sizes, arena)
+                                                  : std::vector<std::vector<std::byte>>());
+  }
+}
+
+}  // namespace
+
+double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double clock_hz) {
+  const bool has_64 = compute_capability <= 75 || compute_capability == 80;
+  return 2.0 * (has_64 ? 64 : 128) * multiprocessors * clock_hz;
+}
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
+  std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
+  OPTIML_TRY(device->Ready());
+  const cuda::HelloReply& facts = device->facts_;
+  DeviceInfo& info = device->info_;
+  info.name = facts.name;
+  info.architecture = fmt::format("sm_{}", facts.compute_capability);
+  info.multiprocessors = facts.multiprocessors;
+  info.threads_per_multiprocessor = facts.threads_per_multiprocessor;
+  info.registers_per_multiprocessor = facts.registers_per_multiprocessor;
+  info.shared_bytes_per_multiprocessor = facts.shared_bytes_per_multiprocessor;
+  info.shared_bytes_per_block_limit = facts.shared_bytes_per_block;
+  info.l2_bytes = facts.l2_bytes;
+  info.dram_bytes_per_s = facts.dram_bytes_per_s;
+  info.fp32_flops_per_s =
+      Fp32FlopsPerSecond(facts.compute_capability, facts.multiprocessors, facts.clock_hz);
+  info.prediction_error_factor = 1;
+  info.capabilities.measures_time = true;
+  device->options_.timing.rotation_bytes =
+      static_cast<uint64_t>(device->options_.rotation_factor * static_cast<double>(facts.l2_bytes));
+  return device;
+}
+
+Result<void> CudaDevice::Ready() {
+  if (worker_.is_running()) {
+    return {};
+  }
+  ++workers_started_;
+  OPTIML_ASSIGN(facts_, worker_.Start());
+  return {};
+}
+
+Milliseconds CudaDevice::LimitOf(const RunRequest& request) const {
+  return request.time_limit.count() > 0 ? std::min(request.time_limit, options_.time_limit)
+                                        : options_.time_limit;
+}
+
 // Where contents and results lie in the arena. Contents that several passes or plans share lie
 // there once.
-class ArenaLayout {
+class CudaDevice::ArenaLayout {
  public:
   // Room for the results of another copy as well.
   void AddOther(const LaunchPlan& plan, Pass& pass) {
@@ -146,89 +248,6 @@ class ArenaLayout {
   uint64_t bytes_ = 0;
   std::vector<std::pair<const std::vector<std::byte>*, int64_t>> contents_;
 };
-
-std::vector<std::vector<std::byte>> Results(const std::vector<int64_t>& offsets,
-                                            const std::vector<uint64_t>& sizes,
-                                            const std::byte* arena) {
-  std::vector<std::vector<std::byte>> results;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    std::vector<std::byte>& one = results.emplace_back();
-    if (offsets[i] >= 0) {
-      one.assign(arena + offsets[i], arena + offsets[i] + sizes[i]);
-    }
-  }
-  return results;
-}
-
-std::string SentenceOf(const Finding& finding) {
-  return finding.kernel.empty() ? finding.detail : finding.kernel + ": " + finding.detail;
-}
-
-template <typename Outcome>
-void Tell(const Lost& lost, Outcome& outcome) {
-  outcome.status = lost.timed_out ? RunStatus::kTimedOut : RunStatus::kFault;
-  outcome.reason = lost.reason;
-}
-
-Timing TimingOf(const cuda::JobTimes& times) {
-  Timing timing;
-  timing.kind = TimingKind::kMeasured;
-  timing.samples_s = times.samples_s;
-  const Interval interval = MedianInterval(times.samples_s);
-  timing.median_s = interval.median;
-  timing.low_s = interval.low;
-  timing.high_s = interval.high;
-  timing.clock =
-      fmt::format("CUDA events, L2 flushed by reading, {} copies of the buffers", times.copies);
-  if (times.batch > 1) {
-    timing.clock += fmt::format(", mean of {} executions", times.batch);
-  }
-  return timing;
-}
-
-}  // namespace
-
-double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double clock_hz) {
-  const bool has_64 = compute_capability <= 75 || compute_capability == 80;
-  return 2.0 * (has_64 ? 64 : 128) * multiprocessors * clock_hz;
-}
-
-Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
-  std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
-  OPTIML_TRY(device->Ready());
-  const cuda::HelloReply& facts = device->facts_;
-  DeviceInfo& info = device->info_;
-  info.name = facts.name;
-  info.architecture = fmt::format("sm_{}", facts.compute_capability);
-  info.multiprocessors = facts.multiprocessors;
-  info.threads_per_multiprocessor = facts.threads_per_multiprocessor;
-  info.registers_per_multiprocessor = facts.registers_per_multiprocessor;
-  info.shared_bytes_per_multiprocessor = facts.shared_bytes_per_multiprocessor;
-  info.shared_bytes_per_block_limit = facts.shared_bytes_per_block;
-  info.l2_bytes = facts.l2_bytes;
-  info.dram_bytes_per_s = facts.dram_bytes_per_s;
-  info.fp32_flops_per_s =
-      Fp32FlopsPerSecond(facts.compute_capability, facts.multiprocessors, facts.clock_hz);
-  info.prediction_error_factor = 1;
-  info.capabilities.measures_time = true;
-  device->options_.timing.rotation_bytes =
-      static_cast<uint64_t>(device->options_.rotation_factor * static_cast<double>(facts.l2_bytes));
-  return device;
-}
-
-Result<void> CudaDevice::Ready() {
-  if (worker_.is_running()) {
-    return {};
-  }
-  ++workers_started_;
-  OPTIML_ASSIGN(facts_, worker_.Start());
-  return {};
-}
-
-Milliseconds CudaDevice::LimitOf(const RunRequest& request) const {
-  return request.time_limit.count() > 0 ? std::min(request.time_limit, options_.time_limit)
-                                        : options_.time_limit;
-}
 
 template <typename Reply>
 Result<std::variant<Reply, Lost>> CudaDevice::Exchange(
@@ -285,22 +304,17 @@ Result<RunOutcome> CudaDevice::Run(const RunRequest& request) {
   return outcome;
 }
 
-Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
-  OPTIML_TRY(CheckRequest(request));
-  OPTIML_TRY(Ready());
-  std::vector<const RunRequest*> requests = {&request};
-  if (request.incumbent != nullptr) {
-    OPTIML_TRY(CheckRequest(*request.incumbent));
-    OPTIML_CHECK(request.incumbent->more_passes.size() == request.more_passes.size(),
-                 "both are timed on as many passes");
-    requests.push_back(request.incumbent);
-  }
-  const Milliseconds limit = LimitOf(request);
+Result<cuda::TimeMessage> CudaDevice::MessageFor(const RunRequest& request, ArenaLayout& layout) {
   cuda::TimeMessage message;
-  message.time_limit_ms = static_cast<uint64_t>(limit.count());
+  message.time_limit_ms = static_cast<uint64_t>(LimitOf(request).count());
   message.policy = options_.timing;
-  ArenaLayout layout;
-  for (const RunRequest* one : requests) {
+  for (const RunRequest* one : {&request, request.incumbent}) {
+    if (one == nullptr) {
+      continue;
+    }
+    OPTIML_TRY(CheckRequest(*one));
+    OPTIML_CHECK(one->more_passes.size() == request.more_passes.size(),
+                 "both are timed on as many passes");
     OPTIML_ASSIGN(Job job, JobOf(*one, modules_));
     message.jobs.push_back(std::move(job));
     const bool is_candidate = one == &request;
@@ -309,12 +323,17 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
     for (const PlanPass& pass : one->more_passes) {
       sets.push_back(layout.Add(*one->plan, pass.buffers, false, is_candidate));
     }
-    for (Pass& pass : sets) {
-      if (is_candidate) {
-        layout.AddOther(*one->plan, pass);
-      }
+    for (size_t set = 0; is_candidate && set < sets.size(); ++set) {
+      layout.AddOther(*one->plan, sets[set]);
     }
   }
+  return message;
+}
+
+Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
+  ArenaLayout layout;
+  OPTIML_ASSIGN(cuda::TimeMessage message, MessageFor(request, layout));
+  OPTIML_TRY(Ready());
   const SystemClock clock;
   const Stopwatch copying(clock);
   OPTIML_ASSIGN(std::byte * arena, worker_.Arena(layout.bytes()));
@@ -322,8 +341,8 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   AddPhase("copy to the worker", Seconds(copying.Elapsed()).count());
   message.arena_bytes = worker_.arena_bytes();
   const Stopwatch exchange(clock);
-  OPTIML_ASSIGN(auto answer,
-                Exchange(MessageKind::kTime, cuda::Encode(message), limit, cuda::DecodeTimeReply));
+  OPTIML_ASSIGN(auto answer, Exchange(MessageKind::kTime, cuda::Encode(message), LimitOf(request),
+                                      cuda::DecodeTimeReply));
   AddPhase("exchange", Seconds(exchange.Elapsed()).count());
   TimeOutcome outcome;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
@@ -339,27 +358,13 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   for (const cuda::Phase& phase : reply.phases) {
     AddPhase("worker: " + phase.name, phase.seconds);
   }
-  if (outcome.status != RunStatus::kCompleted) {
-    return outcome;
+  if (outcome.status == RunStatus::kCompleted) {
+    const Stopwatch taking(clock);
+    AddTimes(reply, outcome);
+    AddOutputs(message.sets.front(), reply.jobs.front(), ArgumentSizes(*request.plan), arena,
+               outcome);
+    AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   }
-  const Stopwatch taking(clock);
-  outcome.timing = TimingOf(reply.jobs.front());
-  if (reply.jobs.size() > 1) {
-    outcome.gain = GainOf(reply.jobs[0].samples_s, reply.jobs[1].samples_s);
-  }
-  for (const int count : reply.jobs.front().differing_copies) {
-    outcome.differing_copies += count;
-  }
-  const std::vector<uint64_t> sizes = ArgumentSizes(*request.plan);
-  const std::vector<int>& differing = reply.jobs.front().differing_copies;
-  for (size_t set = 0; set < message.sets.front().size(); ++set) {
-    const Pass& pass = message.sets.front()[set];
-    outcome.outputs.push_back(Results(pass.after, sizes, arena));
-    const bool has_other = set < differing.size() && differing[set] > 0;
-    outcome.other_outputs.push_back(has_other ? Results(pass.after_other, sizes, arena)
-                                              : std::vector<std::vector<std::byte>>());
-  }
-  AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   return outcome;
 }
 

@@ -50,6 +50,9 @@ class CudaDevice : public Device {
       : options_(std::move(options)), worker_(options_.worker) {}
   Result<void> Ready();
   void AddPhase(const std::string& name, double seconds);
+  class ArenaLayout;
+  // The candidate, and its incumbent if it has one, with room for their contents and results.
+  Result<cuda::TimeMessage> MessageFor(const RunRequest& request, ArenaLayout& layout);
   // One exchange with the worker. What is broken, and not the candidate's fault, is an Error.
   template <typename Reply>
   Result<std::variant<Reply, cuda::Lost>> Exchange(

@@ -297,40 +297,65 @@ std::optional<Trouble> PlanJob::CheckStep(const DevicePointer& at, uint64_t byte
   return std::nullopt;
 }
 
+std::optional<Trouble> PlanJob::Refused(int code, const std::string& what, int line) const {
+  if (code == DriverApi::kSuccess) {
+    return std::nullopt;
+  }
+  return Trouble{RunStatus::kFault,
+                 fmt::format("line {}: {}: {}", line, what, gpu_.api().Describe(code))};
+}
+
+std::optional<Trouble> PlanJob::SetAttribute(const AttributeStep& step) const {
+  for (size_t i = 0; i < job_.kernels.size(); ++i) {
+    if (job_.kernels[i].name_expression != step.kernel) {
+      continue;
+    }
+    for (const auto& [name, number] :
+         {std::pair("MaxDynamicSharedMemorySize", DriverApi::kMaxDynamicShared),
+          std::pair("PreferredSharedMemoryCarveout", DriverApi::kPreferredCarveout),
+          std::pair("NonPortableClusterSizeAllowed", DriverApi::kNonPortableCluster)}) {
+      if (step.attribute == name) {
+        const auto value = static_cast<int>(step.value);
+        return Refused(gpu_.api().function_attribute(functions_[i], number, value), name,
+                       step.line);
+      }
+    }
+  }
+  return std::nullopt;  // a hint of another kind
+}
+
+std::optional<Trouble> PlanJob::EnqueueCopy(const CopyStep& step, int copy) const {
+  if (step.size_bytes == 0 || IsLost(step.destination)) {
+    return std::nullopt;
+  }
+  if (IsLost(step.source)) {
+    return Trouble{
+        RunStatus::kUnsupported,
+        fmt::format("line {}: a copy from a module variable that no kernel uses", step.line)};
+  }
+  for (const DevicePointer& end : {step.destination, step.source}) {
+    if (auto trouble = CheckStep(end, step.size_bytes, "copy", step.line)) {
+      return trouble;
+    }
+  }
+  return Refused(
+      gpu_.api().copy_on_device(Address(step.destination, copy), Address(step.source, copy),
+                                step.size_bytes, gpu_.stream()),
+      "copy", step.line);
+}
+
 std::optional<Trouble> PlanJob::EnqueueStep(const LaunchStep& step, int copy, size_t& next_launch) {
   const DriverApi& api = gpu_.api();
-  const auto refused = [&](int code, const char* what, int line) -> std::optional<Trouble> {
-    if (code == DriverApi::kSuccess) {
-      return std::nullopt;
-    }
-    return Trouble{RunStatus::kFault,
-                   fmt::format("line {}: {}: {}", line, what, api.Describe(code))};
-  };
   if (const auto* launch = std::get_if<KernelLaunch>(&step)) {
     ReadyLaunch& ready = ready_[static_cast<size_t>(copy)][next_launch++];
     if (launch->grid.Count() == 0) {
       return std::nullopt;
     }
-    return refused(api.launch(&ready.config, ready.function, ready.pointers.data(), nullptr),
-                   launch->kernel.c_str(), launch->line);
+    return Refused(api.launch(&ready.config, ready.function, ready.pointers.data(), nullptr),
+                   launch->kernel, launch->line);
   }
   if (const auto* attribute = std::get_if<AttributeStep>(&step)) {
-    for (size_t i = 0; i < job_.kernels.size(); ++i) {
-      if (job_.kernels[i].name_expression != attribute->kernel) {
-        continue;
-      }
-      for (const auto& [name, number] :
-           {std::pair("MaxDynamicSharedMemorySize", DriverApi::kMaxDynamicShared),
-            std::pair("PreferredSharedMemoryCarveout", DriverApi::kPreferredCarveout),
-            std::pair("NonPortableClusterSizeAllowed", DriverApi::kNonPortableCluster)}) {
-        if (attribute->attribute == name) {
-          return refused(
-              api.function_attribute(functions_[i], number, static_cast<int>(attribute->value)),
-              name, attribute->line);
-        }
-      }
-    }
-    return std::nullopt;  // a hint of another kind
+    return SetAttribute(*attribute);
   }
   if (const auto* set = std::get_if<MemsetStep>(&step)) {
     if (set->size_bytes == 0 || IsLost(set->destination)) {
@@ -339,22 +364,12 @@ std::optional<Trouble> PlanJob::EnqueueStep(const LaunchStep& step, int copy, si
     if (auto trouble = CheckStep(set->destination, set->size_bytes, "memset", set->line)) {
       return trouble;
     }
-    return refused(
+    return Refused(
         api.set_bytes(Address(set->destination, copy), set->value, set->size_bytes, gpu_.stream()),
         "memset", set->line);
   }
   if (const auto* move = std::get_if<CopyStep>(&step)) {
-    if (move->size_bytes == 0 || IsLost(move->destination)) {
-      return std::nullopt;
-    }
-    for (const DevicePointer& end : {move->destination, move->source}) {
-      if (auto trouble = CheckStep(end, move->size_bytes, "copy", move->line)) {
-        return trouble;
-      }
-    }
-    return refused(api.copy_on_device(Address(move->destination, copy), Address(move->source, copy),
-                                      move->size_bytes, gpu_.stream()),
-                   "copy", move->line);
+    return EnqueueCopy(*move, copy);
   }
   const auto& upload = std::get<UploadStep>(step);
   if (upload.bytes.empty() || IsLost(upload.destination)) {
@@ -363,7 +378,7 @@ std::optional<Trouble> PlanJob::EnqueueStep(const LaunchStep& step, int copy, si
   if (auto trouble = CheckStep(upload.destination, upload.bytes.size(), "upload", upload.line)) {
     return trouble;
   }
-  return refused(api.copy_to_device(Address(upload.destination, copy), upload.bytes.data(),
+  return Refused(api.copy_to_device(Address(upload.destination, copy), upload.bytes.data(),
                                     upload.bytes.size(), gpu_.stream()),
                  "upload", upload.line);
 }

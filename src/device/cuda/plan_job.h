@@ -94,6 +94,10 @@ class PlanJob {
                                           ReadyLaunch& ready) const;
   std::optional<Trouble> CheckStep(const DevicePointer& at, uint64_t bytes, const char* what,
                                    int line) const;
+  // The driver's answer to a step of the candidate.
+  std::optional<Trouble> Refused(int code, const std::string& what, int line) const;
+  std::optional<Trouble> SetAttribute(const AttributeStep& step) const;
+  std::optional<Trouble> EnqueueCopy(const CopyStep& step, int copy) const;
   std::optional<Trouble> EnqueueStep(const LaunchStep& step, int copy, size_t& next_launch);
   // Calls with (buffer of the plan, index among the arguments), argument buffers of some size only.
   template <typename Function>
