@@ -17,6 +17,7 @@
 #include "build/cuda_libraries.h"
 #include "build/ptx_text.h"
 #include "build/stub_headers.h"
+#include "core/cub_header.h"
 
 namespace optiml {
 namespace {
@@ -93,16 +94,10 @@ BuildFailure Failure(const char* stage, std::string log, std::string first_error
   return failure;
 }
 
-// What texts get of CUB that do not use it: some rely on what it includes.
-constexpr char kUnusedCub[] =
-    "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n"
-    "#include <cstdio>\n#include <limits>\n#include <type_traits>\n";
-
 // The stubs' texts for this program.
 std::vector<const char*> StubTexts(const StubHeaders& stubs, const std::string& device_text) {
   std::vector<const char*> texts = stubs.texts;
-  const bool uses_cub = device_text.find("cub::") != std::string::npos ||
-                        device_text.find("namespace cub") != std::string::npos;
+  const bool uses_cub = UsesCub(device_text);
   for (size_t i = 0; i < texts.size(); ++i) {
     if (!uses_cub && std::string_view(stubs.names[i]) == kCubHeader) {
       texts[i] = kUnusedCub;

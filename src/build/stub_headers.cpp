@@ -1,5 +1,7 @@
 #include "build/stub_headers.h"
 
+#include "core/cub_header.h"
+
 namespace optiml {
 namespace {
 

@@ -28,9 +28,6 @@ struct StubHeaders {
 };
 const StubHeaders& AllStubHeaders();
 
-// All of CUB: its content takes seconds to compile and is left out of texts that do not use it.
-inline constexpr const char kCubHeader[] = "cub/cub.cuh";
-
 // Included before every source ("--pre-include").
 inline constexpr char kPreludeHeader[] = "optiml_prelude.h";
 

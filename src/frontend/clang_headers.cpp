@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/cub_header.h"
+
 namespace optiml::frontend {
 
 namespace {
@@ -61,7 +63,6 @@ constexpr const char* kOftenUnused[] = {"any",
                                         "unordered_map",
                                         "unordered_set",
                                         "variant"};
-constexpr char kCubHeader[] = "cub/cub.cuh";
 
 // Headers that std_host.h stands in for.
 constexpr const char* kStandardHost[] = {"iostream", "ostream",   "string",    "vector",
@@ -175,10 +176,8 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> MakeCudaFileSystem(
     }
   }
   // Of a file that does not use CUB its header would be most of the time.
-  if (text.find("cub::") == std::string::npos && text.find("namespace cub") == std::string::npos) {
-    Add(*files, std::string(kResourceRoot) + "/shim/" + kCubHeader,
-        "#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n"
-        "#include <cstdio>\n#include <limits>\n#include <type_traits>\n");
+  if (!UsesCub(text)) {
+    Add(*files, std::string(kResourceRoot) + "/shim/" + kCubHeader, kUnusedCub);
   }
   AddSource(*files, path, text);
   all->pushOverlay(files);
