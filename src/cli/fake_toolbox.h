@@ -59,7 +59,9 @@ class FakeVerifier : public Verifier {
     candidate.source = source;
     candidate.checked_plans.resize(task_.checked.size());
     LaunchPlan launches;
-    launches.steps.emplace_back(KernelLaunch());
+    KernelLaunch launch;
+    launch.kernel = "copy_kernel";
+    launches.steps.emplace_back(std::move(launch));
     candidate.timed_plans.assign(task_.timed.size(), launches);
     candidate.artifact.ptx = ".version 8.0\n";
     return Outcome(std::move(candidate));

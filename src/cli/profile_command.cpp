@@ -3,8 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file_system.h"
 #include "cli/command.h"
 #include "cli/stages.h"
+#include "profile/diagnosis.h"
+#include "profile/ncu_import.h"
 #include "report/metric_table.h"
 #include "report/text_format.h"
 
@@ -23,6 +26,8 @@ class ProfileCommand : public Command {
     return "Examples\n"
            "  optiml profile examples/matmul\n"
            "  optiml profile examples/matmul --kernel mine.cu --json\n"
+           "  ncu --csv --page raw --metrics $(optiml docs ncu-metrics) --log-file c.csv ./app\n"
+           "  optiml profile examples/matmul --ncu c.csv      (counters from there)\n"
            "\n"
            "Exit status 1 means that the kernel is rejected before it can be timed; 2 that it is "
            "the\n"
@@ -33,13 +38,21 @@ class ProfileCommand : public Command {
     app.add_option("--kernel", kernel_, "the kernel to profile (default: the task's own)")
         ->type_name("FILE.cu")
         ->group("Task");
+    app.add_option("--ncu", ncu_,
+                   "take the counters from this file: what `ncu --csv --page raw` printed of a "
+                   "program that launches the kernel at the first timed shape")
+        ->type_name("FILE.csv")
+        ->group("Counters");
     app.add_flag("--json", json_, "print the result as JSON")->group("Output");
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
     OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
     OPTIML_ASSIGN(const KernelSource source, ChooseKernel(*bench.task, kernel_, env));
-    OPTIML_ASSIGN(const StageOutcome outcome,
+    OPTIML_ASSIGN(StageOutcome outcome,
                   RunStages(bench, source, Stage::kProfile, VerifierOptions(), env, tools));
+    if (!ncu_.empty() && outcome.evaluation.accepted()) {
+      OPTIML_TRY(UseCountersOf(ncu_, bench, *outcome.prepared, env, outcome.evaluation));
+    }
     const Evaluation& evaluation = outcome.evaluation;
     if (json_) {
       *env.out << ToJson(evaluation, bench).dump(2, ' ', false, Json::error_handler_t::replace)
@@ -53,6 +66,25 @@ class ProfileCommand : public Command {
   }
 
  private:
+  // The profile and the diagnosis by Nsight Compute's counters. The times stay the device's: those
+  // under a profiler are no measurement of the kernel alone.
+  static Result<void> UseCountersOf(const std::string& file, const Workbench& bench,
+                                    const PreparedCandidate& prepared, const CliEnv& env,
+                                    Evaluation& evaluation) {
+    OPTIML_ASSIGN(const std::string text, ReadFile(env.Resolve(file)));
+    OPTIML_ASSIGN(const std::vector<NcuLaunch> launches, ParseNcuCsv(text, file));
+    OPTIML_ASSIGN(NcuProfile counted, ProfileFromNcu(launches, prepared.timed_plans.front(), file));
+    Timing timing = evaluation.timings.front();
+    if (counted.seconds) {
+      timing.kind = TimingKind::kMeasured;
+      timing.median_s = *counted.seconds;
+    }
+    evaluation.profile = std::move(counted.profile);
+    evaluation.diagnosis =
+        Diagnose(*evaluation.profile, timing, bench.device->Info(), evaluation.resources);
+    return {};
+  }
+
   static std::string ToText(const Evaluation& evaluation, const Workbench& bench) {
     const DeviceInfo& device = bench.device->Info();
     std::string out = fmt::format("{} on {}\n\n", bench.task->name, device.name);
@@ -85,8 +117,10 @@ class ProfileCommand : public Command {
       }
     }
     if (evaluation.profile) {
-      out += fmt::format("\ncounters at {}, by the {}", evaluation.timings.front().shape,
-                         ProfileSourceName(evaluation.profile->source));
+      const ProfileSource source = evaluation.profile->source;
+      out += fmt::format(
+          "\ncounters at {}, by {}", evaluation.timings.front().shape,
+          source == ProfileSource::kEmulator ? "the emulator" : ProfileSourceName(source));
       out += evaluation.profile->sampled_ratio < 1
                  ? fmt::format(", from {} of the blocks\n",
                                FormatPercent(evaluation.profile->sampled_ratio))
@@ -131,7 +165,9 @@ class ProfileCommand : public Command {
                            {"speed_of_light", evaluation.diagnosis->speed_of_light}};
     }
     json["metrics"] = Json::object();
+    json["metrics_from"] = nullptr;
     if (evaluation.profile) {
+      json["metrics_from"] = ProfileSourceName(evaluation.profile->source);
       for (const auto& [id, metric] : evaluation.profile->metrics) {
         json["metrics"][id] = {{"value", metric.value}, {"unit", metric.unit}};
       }
@@ -141,6 +177,7 @@ class ProfileCommand : public Command {
 
   TaskOptions task_;
   std::string kernel_;
+  std::string ncu_;
   bool json_ = false;
 };
 

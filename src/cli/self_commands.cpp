@@ -1,6 +1,7 @@
 // optiml completion, and the hidden optiml docs: what the program's own declaration says.
 #include "cli/command.h"
 #include "cli/help.h"
+#include "profile/ncu_import.h"
 #include "report/metric_table.h"
 
 namespace optiml {
@@ -40,11 +41,13 @@ class DocsCommand : public Command {
   bool hidden() const override { return true; }
   void Declare(CLI::App& app) override {
     app.add_option("document", document_, "which document")
-        ->check(CLI::IsMember({"cli", "metrics"}))
+        ->check(CLI::IsMember({"cli", "metrics", "ncu-metrics"}))
         ->required();
   }
   Result<int> Run(CliEnv& env, Toolbox&) override {
-    *env.out << (document_ == "cli" ? CliDocument(root_) : MetricsDocument());
+    *env.out << (document_ == "cli"       ? CliDocument(root_)
+                 : document_ == "metrics" ? MetricsDocument()
+                                          : NcuMetricList() + "\n");
     return kExitDone;
   }
 

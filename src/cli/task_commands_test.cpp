@@ -259,6 +259,27 @@ TEST(Profile, ShowsTimesAndRejectsWrongKernels) {
   EXPECT_EQ(line.Run({"profile", "copy", "--kernel", "bad.cu"}), kExitNothingKept);
 }
 
+TEST(Profile, TakesCountersFromNsightCompute) {
+  CommandLine line;
+  line.Write(
+      "c.csv",
+      R"csv("ID","Kernel Name","Block Size","Grid Size","dram__throughput.avg.pct_of_peak_sustained_elapsed"
+"","","","","%"
+"0","copy_kernel(const float *, float *)","(1, 1, 1)","(1, 1, 1)","81"
+)csv");
+  EXPECT_EQ(line.Run({"profile", "copy", "--ncu", "c.csv"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("counters at n=4096, by ncu"));
+  EXPECT_THAT(line.out.str(), HasSubstr("memory bound: device memory is near its limit"));
+  EXPECT_EQ(line.Run({"profile", "copy", "--ncu", "c.csv", "--json"}), kExitDone);
+  const auto json = nlohmann::json::parse(line.out.str());
+  EXPECT_EQ(json["metrics_from"], "ncu");
+  EXPECT_EQ(json["metrics"].size(), 1u);
+  EXPECT_EQ(json["timings"][0]["kind"], "predicted");  // a profiler's times are not taken
+  line.Write("c.csv", "nothing\n");
+  EXPECT_EQ(line.Run({"profile", "copy", "--ncu", "c.csv"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("c.csv: no launches of `ncu --csv --page raw` in it"));
+}
+
 TEST(Doctor, SaysWhatAnUnwritableCacheMeans) {
   CommandLine line;
   line.tools.facts.toolchain = *line.tools.toolchain;
