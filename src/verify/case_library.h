@@ -14,9 +14,11 @@
 // Not thread safe.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -56,6 +58,7 @@ struct VerifyCase {
   // Where the original is the reference: its float outputs in double arithmetic, likewise; empty
   // where the device does not follow them.
   std::vector<Tensor> in_double;
+  bool has_truth = false;                           // `expected` holds what CaseLibrary::Truth gave
   std::vector<std::optional<ErrorBudget>> budgets;  // by buffer argument
   // The budgets that know the case's conditioning; empty until an element fails without it. A
   // verdict asks for the others first, whoever asked before: it does not depend on what ran
@@ -86,6 +89,12 @@ class CaseLibrary {
   size_t size() const { return cases_.size(); }
   // Whether the case is the first of its row.
   bool IsFirst(size_t index) const { return cases_.at(index).is_first; }
+
+  // Where the original is the reference: its float outputs for a case of MakeTimedCases, computed
+  // in double precision, by buffer argument; empty tensors where they are not known. They are what
+  // is compared with where the original agrees with them.
+  using Truth = std::function<Result<std::vector<Tensor>>(const VerifyCase&)>;
+  void SetTruth(Truth truth) { truth_ = std::move(truth); }
 
   // A case of the timed row with the declared fills, not binding, as the last one; size() counts it
   // until EndTimed() forgets it: its tensors may be large. One at a time.
@@ -132,6 +141,8 @@ class CaseLibrary {
   Result<std::vector<Tensor>> OutputsOn(const VerifyCase& c, const TaskInputs& inputs,
                                         const PreparedSource& original);
   Result<void> FillIn(VerifyCase& c, const PreparedSource& original);
+  // Expected values from truth_, where the original agrees with them.
+  Result<void> AskForTruth(VerifyCase& c);
   Result<void> AddConditioning(size_t index, const PreparedSource& original);
   using Budgets = std::vector<std::optional<ErrorBudget>>;
   // Sets the budgets' multipliers from the original's error. Returns the worst ratio over all
@@ -154,6 +165,7 @@ class CaseLibrary {
   const KernelTask& task_;
   Device& device_;
   HostReference* reference_;
+  Truth truth_;  // may be empty
   uint64_t step_limit_;
   std::vector<SizeRow> rows_;
   size_t task_rows_ = 0;

@@ -14,6 +14,7 @@
 #include "verify/limits.h"
 #include "verify/plan_runner.h"
 #include "verify/prepare.h"
+#include "verify/promoted_original.h"
 #include "verify/timed_check.h"
 
 namespace optiml {
@@ -104,6 +105,8 @@ class TaskVerifier : public Verifier {
   Result<const PreparedSource*> Original();
   // Runs one case. A rejection ends the candidate; absent when the case passed or was dropped.
   Result<std::optional<Rejection>> RunCase(const CaseRun& run, VerifyReport& report);
+  // The original's outputs at a timed shape in double precision; see CaseLibrary::Truth.
+  Result<std::vector<Tensor>> InDouble(const VerifyCase& c);
   void Note(const CaseLibrary::Outcome& outcome, VerifyReport& report) const;
   void NoteDropped(const VerifyCase& c);
 
@@ -121,6 +124,7 @@ class TaskVerifier : public Verifier {
   std::set<size_t>
       sampled_;  // timed cases whose original was compared with elements of the reference
   std::optional<PreparedSource> original_;
+  std::optional<std::variant<PromotedOriginal, std::string>> promoted_;  // or why there is none
   std::vector<std::string> dropped_;
   std::vector<std::string> notes_;
 };
@@ -338,6 +342,7 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
 Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
   if (!has_timed_) {
     OPTIML_TRY(timed_.MakeTimedCases(options_.first_seed, library_.first_timed_plan()));
+    timed_.SetTruth([this](const VerifyCase& c) { return InDouble(c); });
     has_timed_ = true;
   }
   std::vector<const TaskInputs*> sets;
@@ -345,6 +350,33 @@ Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
     sets.push_back(&timed_.InputsOf(row * kTimedSets + set));
   }
   return sets;
+}
+
+Result<std::vector<Tensor>> TaskVerifier::InDouble(const VerifyCase& c) {
+  const size_t first = library_.first_timed_plan();
+  if (!promoted_) {
+    const std::vector<PlanRequest>& all = library_.plan_requests();
+    OPTIML_ASSIGN(
+        promoted_,
+        PromotedOriginal::Make(task_, {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()},
+                               {builder_, device_.Info().architecture, options_.recorder}));
+  }
+  std::string why_not;
+  if (const auto* promoted = std::get_if<PromotedOriginal>(&*promoted_)) {
+    OPTIML_ASSIGN(auto outputs,
+                  promoted->Run(c.inputs, c.plan - first, options_.step_limit_per_case, device_));
+    if (auto* tensors = std::get_if<std::vector<Tensor>>(&outputs)) {
+      return std::move(*tensors);
+    }
+    why_not = std::get<std::string>(std::move(outputs));
+  } else {
+    why_not = std::get<std::string>(*promoted_);
+  }
+  notes_.push_back(
+      fmt::format("at the timed {} the task's own kernel is what is compared with, as "
+                  "it is: {}",
+                  c.inputs.text, why_not));
+  return std::vector<Tensor>();
 }
 
 Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const LaunchPlan& plan,

@@ -189,10 +189,15 @@ class VerifierTest : public ::testing::Test {
   }
 
   void Launch(const KernelLaunch& launch, std::vector<std::vector<std::byte>>& memory, int before) {
-    float a = 0;
+    const std::vector<std::byte>& scalar = std::get<1>(launch.arguments[2]);
     int n = 0;
-    std::memcpy(&a, std::get<1>(launch.arguments[2]).data(), 4);
     std::memcpy(&n, std::get<1>(launch.arguments[3]).data(), 4);
+    if (scalar.size() == 8) {
+      LaunchInDouble(scalar, memory);
+      return;
+    }
+    float a = 0;
+    std::memcpy(&a, scalar.data(), 4);
     std::vector<float> x(memory[0].size() / 4);
     std::vector<float> y(memory[1].size() / 4);
     std::memcpy(x.data(), memory[0].data(), memory[0].size());
@@ -203,6 +208,20 @@ class VerifierTest : public ::testing::Test {
     std::memcpy(memory[1].data(), y.data(), memory[1].size());
   }
 
+  // The original with its floats promoted.
+  void LaunchInDouble(const std::vector<std::byte>& scalar,
+                      std::vector<std::vector<std::byte>>& memory) {
+    double a = 0;
+    std::memcpy(&a, scalar.data(), 8);
+    for (size_t i = 0; i + 8 <= memory[0].size(); i += 8) {
+      double x = 0;
+      std::memcpy(&x, memory[0].data() + i, 8);
+      const double y = in_double_(x, a);
+      std::memcpy(memory[1].data() + i, &y, 8);
+    }
+    ++double_launches_;
+  }
+
   TemporaryDirectory folder_;
   KernelTask task_;
   FakeBuilder builder_;
@@ -211,6 +230,8 @@ class VerifierTest : public ::testing::Test {
   Kernel kernel_ = Honest;
   // The task's own, which runs at the timed shapes after the candidate was judged; told by its PTX.
   Kernel original_ = Honest;
+  std::function<double(double x, double a)> in_double_ = [](double x, double a) { return a * x; };
+  int double_launches_ = 0;
   std::optional<ContentHash> original_hash_;
   ContentHash last_hash_;
   RunOutcome outcome_;
