@@ -1,11 +1,11 @@
 #include "llm/http_client.h"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/check.h"
+#include "llm/curl_library.h"
 
 namespace optiml {
 namespace {
@@ -20,21 +20,22 @@ constexpr milliseconds kPollInterval{20};
 constexpr milliseconds kConnectLimit{15'000};
 
 struct Transfer {
+  const CurlLibrary& curl;
   CURL* easy = nullptr;
   const HttpRequest* request = nullptr;
   HttpOutcome* outcome = nullptr;
 };
 
-int StatusOf(CURL* easy) {
+int StatusOf(const CurlLibrary& curl, CURL* easy) {
   long status = 0;
-  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
   return static_cast<int>(status);
 }
 
 size_t OnBody(char* data, size_t one, size_t size, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   HttpOutcome& outcome = *transfer.outcome;
-  if (StatusOf(transfer.easy) == 200) {
+  if (StatusOf(transfer.curl, transfer.easy) == 200) {
     auto taken = transfer.request->on_body(std::string_view(data, size * one));
     if (!taken) {
       outcome.failure = std::move(taken).error();
@@ -51,62 +52,71 @@ size_t OnBody(char* data, size_t one, size_t size, void* user) {
 }
 
 struct Headers {
-  explicit Headers(const std::vector<std::string>& lines) {
+  Headers(const CurlLibrary& curl_library, const std::vector<std::string>& lines)
+      : curl(curl_library) {
     for (const std::string& line : lines) {
-      list = curl_slist_append(list, line.c_str());
+      list = curl.slist_append(list, line.c_str());
     }
   }
-  ~Headers() { curl_slist_free_all(list); }
+  ~Headers() { curl.slist_free_all(list); }
   Headers(const Headers&) = delete;
   Headers& operator=(const Headers&) = delete;
+  const CurlLibrary& curl;
   curl_slist* list = nullptr;
 };
 
+// Empty where it cannot be told.
 std::string HostOf(const std::string& url) {
   std::string host;
-  if (CURLU* parts = curl_url()) {
+  if (!CurlLibrary::Get()) {
+    return host;
+  }
+  const CurlLibrary& curl = *CurlLibrary::Get();
+  if (CURLU* parts = curl.url()) {
     char* text = nullptr;
-    if (curl_url_set(parts, CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
-        curl_url_get(parts, CURLUPART_HOST, &text, 0) == CURLUE_OK) {
+    if (curl.url_set(parts, CURLUPART_URL, url.c_str(), 0) == CURLUE_OK &&
+        curl.url_get(parts, CURLUPART_HOST, &text, 0) == CURLUE_OK) {
       host = text;
-      curl_free(text);
+      curl.free(text);
     }
-    curl_url_cleanup(parts);
+    curl.url_cleanup(parts);
   }
   return host;
 }
 
 void SetOptions(const Transfer& transfer, const curl_slist* headers, char* error_text) {
+  const CurlLibrary& curl = transfer.curl;
   CURL* easy = transfer.easy;
   const HttpRequest& request = *transfer.request;
-  curl_easy_reset(easy);  // keeps the connections
-  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // no wait for a name that is still looked up
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "optiml");
-  curl_easy_setopt(easy, CURLOPT_POST, 1L);
-  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
-  curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &OnBody);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(kConnectLimit.count()));
+  curl.easy_reset(easy);  // keeps the connections
+  curl.easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // no wait for a name that is still looked up
+  curl.easy_setopt(easy, CURLOPT_USERAGENT, "optiml");
+  curl.easy_setopt(easy, CURLOPT_POST, 1L);
+  curl.easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+  curl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  curl.easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+  curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl.easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
+  curl.easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text);
+  curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(kConnectLimit.count()));
   if (IsThisMachine(request.url)) {
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");  // http_proxy is for the world outside
+    curl.easy_setopt(easy, CURLOPT_PROXY, "");  // http_proxy is for the world outside
   }
 }
 
 // Lets the transfer run until it ends, the time is over or the user wants the end.
-CURLcode Run(CURLM* multi, const HttpRequest& request, HttpOutcome& outcome) {
+CURLcode Run(const CurlLibrary& curl, CURLM* multi, const HttpRequest& request,
+             HttpOutcome& outcome) {
   const auto end = SteadyClock::now() + request.time_limit;
   while (true) {
     int running = 0;
-    curl_multi_perform(multi, &running);
+    curl.multi_perform(multi, &running);
     int left = 0;
-    if (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+    if (const CURLMsg* message = curl.multi_info_read(multi, &left)) {
       return message->data.result;
     }
     if (request.stop != nullptr && request.stop->load()) {
@@ -117,7 +127,7 @@ CURLcode Run(CURLM* multi, const HttpRequest& request, HttpOutcome& outcome) {
       outcome.failure = Error(ErrorCode::kTimeout, "no whole answer within the time limit");
       return CURLE_OPERATION_TIMEDOUT;
     }
-    curl_multi_poll(multi, nullptr, 0, static_cast<int>(kPollInterval.count()), nullptr);
+    curl.multi_poll(multi, nullptr, 0, static_cast<int>(kPollInterval.count()), nullptr);
   }
 }
 
@@ -129,41 +139,49 @@ struct HttpClient::Handles {
 };
 
 HttpClient::HttpClient() : handles_(std::make_unique<Handles>()) {
-  static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-  handles_->easy = curl_easy_init();
-  handles_->multi = curl_multi_init();
-  OPTIML_CHECK(kReady == CURLE_OK && handles_->easy != nullptr && handles_->multi != nullptr,
-               "libcurl does not start");
+  if (CurlLibrary::Get()) {
+    handles_->easy = CurlLibrary::Get()->easy_init();
+    handles_->multi = CurlLibrary::Get()->multi_init();
+    OPTIML_CHECK(handles_->easy != nullptr && handles_->multi != nullptr,
+                 "libcurl has no memory left");
+  }
 }
 
 HttpClient::~HttpClient() {
-  curl_multi_cleanup(handles_->multi);
-  curl_easy_cleanup(handles_->easy);
+  if (CurlLibrary::Get()) {
+    CurlLibrary::Get()->multi_cleanup(handles_->multi);
+    CurlLibrary::Get()->easy_cleanup(handles_->easy);
+  }
 }
 
 HttpOutcome HttpClient::Post(const HttpRequest& request) {
   HttpOutcome outcome;
-  const Transfer transfer{handles_->easy, &request, &outcome};
-  const Headers headers(request.headers);
+  if (!CurlLibrary::Get()) {
+    outcome.failure = CurlLibrary::Get().error();
+    return outcome;
+  }
+  const CurlLibrary& curl = *CurlLibrary::Get();
+  const Transfer transfer{curl, handles_->easy, &request, &outcome};
+  const Headers headers(curl, request.headers);
   char error_text[CURL_ERROR_SIZE] = "";
   SetOptions(transfer, headers.list, error_text);
-  curl_multi_add_handle(handles_->multi, handles_->easy);
-  const CURLcode code = Run(handles_->multi, request, outcome);
-  outcome.status = StatusOf(handles_->easy);
+  curl.multi_add_handle(handles_->multi, handles_->easy);
+  const CURLcode code = Run(curl, handles_->multi, request, outcome);
+  outcome.status = StatusOf(curl, handles_->easy);
   curl_off_t uploaded = 0;
-  curl_easy_getinfo(handles_->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+  curl.easy_getinfo(handles_->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
   outcome.sent = uploaded == static_cast<curl_off_t>(request.body.size());
   curl_off_t seconds = 0;
-  if (curl_easy_getinfo(handles_->easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK &&
+  if (curl.easy_getinfo(handles_->easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK &&
       seconds > 0) {
     outcome.retry_after = std::chrono::seconds(seconds);
   }
-  curl_multi_remove_handle(handles_->multi, handles_->easy);
+  curl.multi_remove_handle(handles_->multi, handles_->easy);
   // An error's text that was longer than we keep was cut by us.
   const bool cut_by_us = code == CURLE_WRITE_ERROR && outcome.status != 200;
   if (code != CURLE_OK && !outcome.failure && !cut_by_us) {
     outcome.failure = Error(ErrorCode::kUnavailable,
-                            error_text[0] != '\0' ? error_text : curl_easy_strerror(code));
+                            error_text[0] != '\0' ? error_text : curl.easy_strerror(code));
   }
   return outcome;
 }
