@@ -146,6 +146,7 @@ int RunCli(const std::vector<std::string>& arguments, CliEnv& env, Toolbox& tool
   commands.push_back(MakeEmulateCommand());
   commands.push_back(MakeReportCommand());
   commands.push_back(MakeRunsCommand());
+  commands.push_back(MakeBenchCommand());
   commands.push_back(MakeResumeCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeExportCommand());

@@ -35,6 +35,7 @@ std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeProfileCommand();
 std::unique_ptr<Command> MakeEmulateCommand();
 std::unique_ptr<Command> MakeReportCommand();
+std::unique_ptr<Command> MakeBenchCommand();
 std::unique_ptr<Command> MakeRunsCommand();
 std::unique_ptr<Command> MakeResumeCommand();
 std::unique_ptr<Command> MakeReplayCommand();

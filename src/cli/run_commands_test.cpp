@@ -19,6 +19,27 @@ int64_t Lines(const std::string& text) {
 
 constexpr char kRun[] = "optiml-runs/copy-20000101-000000";
 
+TEST(Bench, RunsBecomeALandscapeThatIsSearched) {
+  CommandLine line;
+  ASSERT_EQ(line.Run({"optimize", "copy", "--out", "run"}), kExitDone);
+  EXPECT_EQ(line.Run({"bench", "landscape", "run", "run", "-o", "copy.landscape"}), kExitDone)
+      << line.err.str();
+  EXPECT_THAT(line.out.str(), StartsWith("copy.landscape: copy on h200 (emulated), "));
+  EXPECT_THAT(line.out.str(), HasSubstr("predicted"));
+  EXPECT_EQ(line.Run({"bench", "search", "copy.landscape", "--seeds", "2"}), kExitDone)
+      << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("greedy"));
+  EXPECT_EQ(line.Run({"bench", "search", "copy.landscape", "--json"}), kExitDone);
+  const auto json = nlohmann::json::parse(line.out.str());
+  EXPECT_EQ(json.size(), 3u);
+  EXPECT_EQ(json[0]["times_are"], "predicted");
+  EXPECT_EQ(line.Run({"bench", "landscape", "run"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("needs --out FILE"));
+  line.Write("bad.landscape", "nothing");
+  EXPECT_EQ(line.Run({"bench", "search", "bad.landscape"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("bad.landscape:1: no line of a landscape"));
+}
+
 TEST(Report, FullDiskLeavesTheOldReportAndNoHalf) {
   CommandLine line;
   ASSERT_EQ(line.Run({"optimize", "copy", "--out", "run"}), kExitDone);
