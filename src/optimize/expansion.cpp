@@ -59,8 +59,9 @@ struct Expander::Place {
 };
 
 int FailingTrials(double share, int candidates) {
-  constexpr int kLeast = 2;  // one answer and its repair
-  return share > 0 ? std::max(kLeast, static_cast<int>(std::ceil(share * candidates))) : 0;
+  constexpr double kLeast = 2;  // one answer and its repair
+  constexpr double kMost = 1e6;
+  return share > 0 ? static_cast<int>(std::clamp(std::ceil(share * candidates), kLeast, kMost)) : 0;
 }
 
 int Expander::FailuresLeft() const {
@@ -75,9 +76,11 @@ Result<ExpansionRecord> Expander::Expand(int64_t node, const std::vector<NodeRec
       {},   {}};
   place.expansion.node = node;
   OPTIML_TRY(parts_.catalogue->Prepare(place.chain, true));
-  const rewrite::ApplyOutcome text = parts_.catalogue->Apply(place.chain);
-  if (const auto* source = std::get_if<KernelSource>(&text)) {
-    place.source = source->text();
+  if (parts_.desk->HasAny()) {
+    const rewrite::ApplyOutcome text = parts_.catalogue->Apply(place.chain);
+    if (const auto* source = std::get_if<KernelSource>(&text)) {
+      place.source = source->text();
+    }
   }
   OPTIML_TRY(Diagnose(place));
   OPTIML_ASSIGN(place.expansion.edits,

@@ -23,6 +23,11 @@ bool ModelDesk::Has(ModelRole role) const {
   return parts_.models[role] != nullptr;
 }
 
+bool ModelDesk::HasAny() const {
+  return std::any_of(std::begin(kModelRoles), std::end(kModelRoles),
+                     [this](ModelRole role) { return Has(role); });
+}
+
 std::string ModelDesk::NameOf(ModelRole role) const {
   return Has(role) ? parts_.models[role]->name() : "";
 }

@@ -68,6 +68,7 @@ class ModelDesk {
 
   // Whether there is a model for the role that has not been given up.
   bool Has(ModelRole role) const;
+  bool HasAny() const;
   std::string NameOf(ModelRole role) const;
 
   // Takes an answer, or says why it cannot be used: for the model, and for the record.

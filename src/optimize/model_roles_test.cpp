@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "llm/scripted_chat_model.h"
+#include "optimize/expansion.h"
 #include "optimize/scripted_run.h"
 #include "rewrite/model_edits.h"
 
@@ -199,6 +202,13 @@ TEST(ModelRoles, TrialsThatFailHaveAShareOfTheirOwn) {
   const auto none = run.Go();
   ASSERT_TRUE(none);
   EXPECT_TRUE(none->trials.empty());
+}
+
+TEST(FailingTrials, AreAShareWithinBounds) {
+  EXPECT_EQ(FailingTrials(0.5, 40), 20);
+  EXPECT_EQ(FailingTrials(0.01, 4), 2);
+  EXPECT_EQ(FailingTrials(0, 40), 0);
+  EXPECT_EQ(FailingTrials(std::numeric_limits<double>::infinity(), 40), 1'000'000);
 }
 
 TEST(ModelRoles, ARejectionIsRepairedOnceWithItsMessage) {
