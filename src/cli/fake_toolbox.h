@@ -20,6 +20,7 @@
 #include "base/file_system.h"
 #include "cli/cli.h"
 #include "device/fake_device.h"
+#include "llm/scripted_chat_model.h"
 #include "report/sample_run.h"
 
 namespace optiml {
@@ -122,6 +123,7 @@ class FakeToolbox : public Toolbox {
   Result<std::vector<BatteryVerdict>> battery =
       std::vector<BatteryVerdict>{{"zeros", "rejected", "y[0]: expected 1, got 0"}};
   bool gpu_driver = false;        // a driver without a usable GPU
+  bool models_down = false;       // no language model can be opened
   bool throws_bad_alloc = false;  // the verifier, at whatever it is asked
   MachineFacts facts;
   std::optional<ArgRole> y_role = ArgRole::kOut;  // what the kernels do with y
@@ -135,6 +137,7 @@ class FakeToolbox : public Toolbox {
   Result<int64_t> replay = int64_t{5};
   std::vector<SessionOptions> session_options;      // of every call
   std::vector<ReferenceOptions> reference_options;  // of every call
+  std::vector<std::string> model_specs;             // of every model that was opened
 
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path&) override {
     return std::make_unique<FakeBuilder>(toolchain);
@@ -208,6 +211,14 @@ class FakeToolbox : public Toolbox {
     outcome.standard_output = out.str();
     outcome.standard_error = err.str();
     return outcome;
+  }
+  Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) override {
+    model_specs.push_back(spec);
+    if (models_down || spec.starts_with("down")) {
+      return Error(ErrorCode::kUnavailable, "no route to the endpoint");
+    }
+    return std::unique_ptr<ChatModel>(
+        std::make_unique<ScriptedChatModel>(std::deque<std::string>{"{}"}));
   }
   MachineFacts InspectMachine() override { return facts; }
 };

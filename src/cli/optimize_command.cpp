@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/model_choice.h"
 #include "cli/run_driver.h"
 #include "cli/run_folder.h"
 #include "cli/stages.h"
@@ -25,6 +26,7 @@ class OptimizeCommand : public Command {
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
     AddSessionFlags(app, session_);
+    AddModelOptions(app, models_);
     app.add_option("-o,--out", out_, "folder of the run (default: optiml-runs/TASK-TIME)")
         ->type_name("DIR")
         ->group("Output");
@@ -38,6 +40,7 @@ class OptimizeCommand : public Command {
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
     OPTIML_TRY(MakeSearcher(session_.options.search));  // before anything is compiled
+    OPTIML_ASSIGN(const OpenedModels models, OpenModels(models_, session_.options.judge, tools));
     OPTIML_ASSIGN(const Workbench bench,
                   MakeWorkbench(task_, env, tools, session_.options.verifier));
     const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time);
@@ -50,11 +53,12 @@ class OptimizeCommand : public Command {
     }
     OPTIML_ASSIGN(const fs::path folder, ChooseRunFolder(out_, bench.task->name, env));
     OPTIML_ASSIGN(RunRecord header, MakeRunHeader(bench, task_, options, folder, env));
+    header.options.merge(FormatModelChoice(models_, env));
     std::error_code ignored;
     const bool had_folder = fs::exists(folder, ignored);
     const bool had_parent = fs::exists(folder.parent_path(), ignored);
     OPTIML_TRY(CreateDirectories(folder));
-    auto exit_code = Start(bench, options, std::move(header), folder, env, tools);
+    auto exit_code = Start(bench, models, options, std::move(header), folder, env, tools);
     // A run that failed before its first kernel was evaluated leaves nothing worth resuming.
     if (!exit_code && IsEmptyRun(folder)) {
       if (had_folder) {
@@ -71,14 +75,16 @@ class OptimizeCommand : public Command {
   }
 
  private:
-  Result<int> Start(const Workbench& bench, const SessionOptions& options, RunRecord header,
-                    const fs::path& folder, CliEnv& env, Toolbox& tools) const {
+  Result<int> Start(const Workbench& bench, const OpenedModels& models,
+                    const SessionOptions& options, RunRecord header, const fs::path& folder,
+                    CliEnv& env, Toolbox& tools) const {
     OPTIML_ASSIGN(const auto store, RunStore::Create(folder / kStoreName, header));
     RunJob job;
     job.folder = folder;
     job.bench = &bench;
     job.store = store.get();
     job.options = options;
+    job.models = &models;
     job.record = std::move(header);
     job.output = output_;
     return DriveRun(job, env, tools);
@@ -96,6 +102,7 @@ class OptimizeCommand : public Command {
 
   TaskOptions task_;
   SessionFlags session_;
+  ModelChoice models_;
   OutputFlags output_;
   std::string out_;
   std::string stop_after_;

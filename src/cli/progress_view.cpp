@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/model_report.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -42,6 +43,16 @@ std::string BestText(const Progress& progress) {
                      FormatFactor(progress.root_time_s / progress.best_time_s),
                      progress.measured ? "measured" : "predicted",
                      FormatSeconds(progress.root_time_s), FormatSeconds(progress.best_time_s));
+}
+
+// "models: proposer 3 calls, 12k tokens, $0.04; judge ...", "" without models.
+std::string ModelsText(const Progress& progress) {
+  std::string text;
+  for (const RoleUse& use : progress.models) {
+    text += (text.empty() ? "models: " : "; ") +
+            RoleUseText(use.role, use.calls, use.tokens, use.dollars);
+  }
+  return text;
 }
 
 // Cuts at a character boundary.
@@ -86,6 +97,9 @@ std::string TerminalLine(const Progress& progress, int width) {
   if (progress.eta) {
     line += ", " + FormatElapsed(ToSeconds(*progress.eta)) + " left";
   }
+  if (const std::string models = ModelsText(progress); !models.empty()) {
+    line += "  " + models;
+  }
   if (!progress.last.empty()) {
     line += "  " + Untorn(progress.last);
   }
@@ -102,6 +116,9 @@ std::string PlainLine(const Progress& progress) {
                                  Untorn(progress.last));
   if (const std::string best = BestText(progress); !best.empty()) {
     line += "; " + best;
+  }
+  if (const std::string models = ModelsText(progress); !models.empty()) {
+    line += "; " + models;
   }
   return line;
 }

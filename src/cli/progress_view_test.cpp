@@ -33,6 +33,16 @@ TEST(TerminalLine, ShowsBarBestTimeAndWhatIsLeftInOneLine) {
   EXPECT_THAT(line, Not(HasSubstr("\n")));
 }
 
+TEST(TerminalLine, ShowsWhatModelsCost) {
+  Progress progress = Searching();
+  EXPECT_THAT(TerminalLine(progress, 300), Not(HasSubstr("models")));
+  progress.models = {{"proposer", 3, 12'400, 0.041}, {"judge", 1, 900, 0}};
+  EXPECT_THAT(
+      TerminalLine(progress, 300),
+      HasSubstr("models: proposer 3 calls, 12.4 k tokens, $0.04; judge 1 call, 900 tokens"));
+  EXPECT_THAT(PlainLine(progress), HasSubstr("; models: proposer 3 calls"));
+}
+
 TEST(TerminalLine, IsCutToTheTerminal) {
   EXPECT_EQ(TerminalLine(Searching(), 60).size(), 59u);
 }

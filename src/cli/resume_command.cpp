@@ -5,6 +5,7 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/model_choice.h"
 #include "cli/option_checks.h"
 #include "cli/run_driver.h"
 #include "cli/run_folder.h"
@@ -73,7 +74,9 @@ class ResumeCommand : public Command {
       record.options["candidates"] = std::to_string(*candidates_);
       OPTIML_TRY(store->SaveOptions(record.options));
     }
+    OpenedModels models = ModelsOf(record, options, env, tools);
     RunJob job;
+    job.models = &models;
     job.folder = folder;
     job.bench = &bench;
     job.store = store.get();
@@ -84,6 +87,18 @@ class ResumeCommand : public Command {
   }
 
  private:
+  // The run's models. It goes on without those that cannot be reached any more.
+  static OpenedModels ModelsOf(const RunRecord& record, const SessionOptions& options,
+                               const CliEnv& env, Toolbox& tools) {
+    auto opened = OpenModels(ParseModelChoice(record.options), options.judge, tools);
+    if (opened) {
+      return *std::move(opened);
+    }
+    *env.err << fmt::format("note: the run goes on without language models: {}\n",
+                            opened.error().message());
+    return {};
+  }
+
   // Times of two devices, or of two models of one, must not meet in one tree.
   static Result<void> CheckSameMachine(const RunRecord& record, const Workbench& bench) {
     const EnvironmentSnapshot& began = record.environment;

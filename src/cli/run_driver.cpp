@@ -80,6 +80,8 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
       ->check(WholeNumbers(1))
       ->capture_default_str()
       ->group(group);
+  number("--model-share", flags.options.model_share,
+         "share of the candidates that trials of a model's proposals may fail on top of them");
   VerifierOptions& verifier = flags.options.verifier;
   app.add_option("--check-seeds", verifier.seeds, "input seeds for each checked shape and fill")
       ->type_name("N")
@@ -207,6 +209,10 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   parts.clock = env.clock;
   parts.store = job.store;
   parts.stop = env.stop;
+  if (job.models != nullptr) {
+    parts.models = job.models->roles;
+    parts.model_budget = job.models->budget;
+  }
   parts.observer = [&](const Progress& progress) { view.Show(progress); };
   auto outcome = RunWithinMemory(parts, job, env, tools);
   view.Clear();

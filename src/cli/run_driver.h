@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "cli/cli_env.h"
+#include "cli/model_choice.h"
 #include "cli/task_options.h"
 #include "cli/toolbox.h"
 #include "store/run_store.h"
@@ -46,7 +47,8 @@ struct RunJob {
   const Workbench* bench = nullptr;
   RunStore* store = nullptr;
   SessionOptions options;
-  RunRecord record;  // as loaded or as created
+  const OpenedModels* models = nullptr;  // null: none
+  RunRecord record;                      // as loaded or as created
   OutputFlags output;
 };
 

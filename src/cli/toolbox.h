@@ -18,6 +18,7 @@
 #include "core/kernel_task.h"
 #include "device/device.h"
 #include "device/emulator_device.h"
+#include "llm/chat_model.h"
 #include "optimize/session.h"
 #include "task/reference.h"
 #include "task/task.h"
@@ -65,6 +66,10 @@ class Toolbox {
   // This program with other arguments, as a process of its own; its output is kept.
   virtual Result<ProcessOutcome> RunProgram(const std::vector<std::string>& arguments,
                                             const CliEnv& env, const ProcessLimits& limits) = 0;
+
+  // A language model by its spec ("script:replies.jsonl"). Fails with kInvalidArgument for a spec
+  // that cannot be one, and with kUnavailable where there is no provider for it.
+  virtual Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) = 0;
 
   virtual MachineFacts InspectMachine() = 0;
 };

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/memory_limits.h"
+#include "cli/model_choice.h"
 #include "cli/toolbox.h"
 #include "device/checked_device.h"
 #include "device/cuda/cuda_device.h"
@@ -192,6 +193,16 @@ class RealToolbox : public Toolbox {
     request.limits = limits;
     request.stop = env.stop;
     return RunProcess(request);
+  }
+
+  Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) override {
+    constexpr std::string_view kScript = kScriptScheme;
+    if (spec.starts_with(kScript)) {
+      return OpenScriptedModel(spec.substr(kScript.size()));
+    }
+    return Error(
+        ErrorCode::kUnavailable,
+        fmt::format("no provider for the language model \"{}\" (known: script:FILE)", spec));
   }
 
   MachineFacts InspectMachine() override {

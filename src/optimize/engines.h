@@ -21,7 +21,8 @@ namespace optiml {
 
 struct Engines {
   std::unique_ptr<Verifier> verifier;
-  // `root` was accepted; the catalogue may refer to what the engines own.
+  // `root` was accepted: the task's own kernel, or what a model made of it. The catalogue may refer
+  // to what the engines own.
   std::function<Result<std::unique_ptr<rewrite::Catalogue>>(
       const PreparedCandidate& root, const std::vector<std::string>& excluded_kernels)>
       make_catalogue;

@@ -158,9 +158,15 @@ void CandidateEvaluator::Remember(const Evaluation& evaluation, std::optional<in
   }
   known_.push_back({evaluation, node});
   const size_t index = known_.size() - 1;
-  by_source_.emplace(evaluation.source_hash, index);
+  const auto answer = [&](auto& map, const auto& key) {
+    const auto [found, is_new] = map.emplace(key, index);
+    if (!is_new && !known_[found->second].node && node) {
+      found->second = index;
+    }
+  };
+  answer(by_source_, evaluation.source_hash);
   if (evaluation.ptx_hash && evaluation.plan_hash) {
-    by_binary_.emplace(std::pair(*evaluation.ptx_hash, *evaluation.plan_hash), index);
+    answer(by_binary_, std::pair(*evaluation.ptx_hash, *evaluation.plan_hash));
   }
 }
 

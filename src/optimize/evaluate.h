@@ -90,7 +90,7 @@ class CandidateEvaluator {
                                                      std::string& why_not);
 
   // Makes an evaluation answer for equal candidates from now on. `node`: its node in the tree;
-  // absent for one that is not in the tree.
+  // absent for one that is not in the tree. A node takes the place of what is not in the tree.
   void Remember(const Evaluation& evaluation, std::optional<int64_t> node);
 
  private:

@@ -42,7 +42,8 @@ Result<void> CheckShape(const RunRecord& record) {
 
 Result<void> CheckReward(const Scorer& scorer, const RunRecord& record, const NodeRecord& node) {
   const NodeRecord& parent = record.nodes[static_cast<size_t>(node.parent)];
-  const double total = scorer.Score(node.evaluation, node.edit, parent.evaluation).total;
+  const double total =
+      scorer.Score(node.evaluation, node.edit, parent.evaluation, node.judgement).total;
   if (!(std::abs(total - node.reward.total) <= kRewardTolerance * std::max(1.0, std::abs(total)))) {
     return Differs(node.id, fmt::format("its findings give the reward {}, the record has {}", total,
                                         node.reward.total));

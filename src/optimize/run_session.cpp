@@ -11,14 +11,26 @@
 namespace optiml {
 namespace {
 
-Result<std::shared_ptr<const ast::SourceUnit>> ParseRoot(const KernelTask& task, Builder& builder) {
+Result<std::shared_ptr<const ast::SourceUnit>> ParseRoot(const KernelSource& source,
+                                                         Builder& builder) {
   OPTIML_ASSIGN(const ToolchainInfo toolchain, builder.Toolchain());
-  OPTIML_ASSIGN(ParseOutcome parsed,
-                ParseSource(task.source, {toolchain.include_directory.string()}));
+  OPTIML_ASSIGN(ParseOutcome parsed, ParseSource(source, {toolchain.include_directory.string()}));
   if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
     return Error(ErrorCode::kInvalidArgument, refusal->reason);
   }
   return std::make_shared<const ast::SourceUnit>(std::get<ast::SourceUnit>(std::move(parsed)));
+}
+
+// The rewrites over a text that was accepted.
+Result<std::unique_ptr<rewrite::Catalogue>> CatalogueFor(
+    const SessionParts& parts, const rewrite::TargetLimits& limits,
+    const PreparedCandidate& candidate, const std::vector<std::string>& excluded_kernels) {
+  OPTIML_ASSIGN(const std::shared_ptr<const ast::SourceUnit> unit,
+                ParseRoot(candidate.source, *parts.builder));
+  KernelTask task = *parts.task;
+  task.source = candidate.source;
+  return rewrite::MakeCatalogue(task, *unit, candidate.timed_plans, limits, excluded_kernels,
+                                candidate.case_plans);
 }
 
 Result<DeliveredReport> DeliverFromFile(const std::string& source,
@@ -55,13 +67,10 @@ Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& op
   Engines engines;
   OPTIML_ASSIGN(engines.verifier, MakeVerifier(*parts.task, *parts.builder, device, parts.reference,
                                                options.verifier));
-  OPTIML_ASSIGN(const std::shared_ptr<const ast::SourceUnit> unit,
-                ParseRoot(*parts.task, *parts.builder));
-  engines.make_catalogue = [&parts, unit, limits = LimitsOf(device.Info())](
+  engines.make_catalogue = [&parts, limits = LimitsOf(device.Info())](
                                const PreparedCandidate& root,
                                const std::vector<std::string>& excluded_kernels) {
-    return rewrite::MakeCatalogue(*parts.task, *unit, root.timed_plans, limits, excluded_kernels,
-                                  root.case_plans);
+    return CatalogueFor(parts, limits, root, excluded_kernels);
   };
   engines.diagnose = Diagnose;
   engines.deliver = [&](const std::string& source, const PreparedCandidate& candidate) {

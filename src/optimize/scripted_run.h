@@ -37,8 +37,9 @@ struct Script {
   std::function<void()> on_verify = [] {};
 };
 
-inline std::string TextOf(std::span<const Edit> chain) {
-  std::string text;
+// What the rewrites make of a text; of "root" the names alone.
+inline std::string TextOf(std::span<const Edit> chain, const std::string& base = "root") {
+  std::string text = base == "root" ? "" : base;
   for (const Edit& edit : chain) {
     text += (text.empty() ? "" : "+") + edit.rewrite;
   }
@@ -55,8 +56,9 @@ inline Edit ScriptedEdit(const std::string& name) {
 
 class ScriptedCatalogue : public rewrite::Catalogue {
  public:
-  ScriptedCatalogue(const Script& script, const std::vector<std::string>& excluded)
-      : script_(script) {
+  ScriptedCatalogue(const Script& script, const std::vector<std::string>& excluded,
+                    std::string base = "root")
+      : script_(script), base_(std::move(base)) {
     for (const std::string& kernel : script.kernels) {
       const bool lifted = std::find(excluded.begin(), excluded.end(), kernel) == excluded.end();
       reports_.push_back(
@@ -76,7 +78,7 @@ class ScriptedCatalogue : public rewrite::Catalogue {
     return edits;
   }
   rewrite::ApplyOutcome Apply(std::span<const Edit> chain) const override {
-    const std::string text = TextOf(chain);
+    const std::string text = TextOf(chain, base_);
     if (script_.illegal.contains(text)) {
       return rewrite::ApplyRefusal{"not legal here"};
     }
@@ -98,6 +100,7 @@ class ScriptedCatalogue : public rewrite::Catalogue {
 
  private:
   const Script& script_;
+  std::string base_;  // the text that the chain starts from
   std::vector<rewrite::LiftReport> reports_;
 };
 
@@ -197,6 +200,12 @@ class MemoryStore : public RunStore {
   Result<void> AppendNode(const NodeRecord& node) override {
     return Write([&] { record.nodes.push_back(node); });
   }
+  Result<void> AppendExchange(const ExchangeRecord& exchange) override {
+    return Write([&] { record.exchanges.push_back(exchange); });
+  }
+  Result<void> AppendTrial(const TrialRecord& trial) override {
+    return Write([&] { record.trials.push_back(trial); });
+  }
   Result<void> SaveResult(const RunResult& result) override {
     return Write([&] { record.result = result; });
   }
@@ -288,9 +297,10 @@ class ScriptedRun {
     verifier = made.get();
     engines.verifier = std::move(made);
     engines.make_catalogue =
-        [this](const PreparedCandidate&,
+        [this](const PreparedCandidate& root,
                const std::vector<std::string>& out) -> Result<std::unique_ptr<rewrite::Catalogue>> {
-      return std::unique_ptr<rewrite::Catalogue>(std::make_unique<ScriptedCatalogue>(script, out));
+      return std::unique_ptr<rewrite::Catalogue>(
+          std::make_unique<ScriptedCatalogue>(script, out, root.source.text()));
     };
     engines.diagnose = [](const Profile&, const Timing&, const DeviceInfo&,
                           const std::vector<KernelResources>&) {
@@ -311,6 +321,8 @@ class ScriptedRun {
     parts.clock = &clock;
     parts.store = &store;
     parts.stop = &stop;
+    parts.models = models;
+    parts.model_budget = model_budget;
     parts.observer = [this](const Progress& step) { progress.push_back(step); };
     OPTIML_ASSIGN(const RunRecord record, store.Load());
     Result<RunRecord> result = RunSessionWith(parts, engines, device, options, record);
@@ -332,6 +344,8 @@ class ScriptedRun {
   FakeClock clock;
   std::atomic<bool> stop = false;
   SessionOptions options;
+  ModelRoles models;
+  ModelBudget model_budget;
   std::vector<Progress> progress;
   std::vector<std::string> verified;  // texts that the last part verified
   int batteries = 0;                  // that the last part ran

@@ -9,11 +9,12 @@
 #include "base/check.h"
 #include "core/own_launcher.h"
 #include "optimize/chain.h"
+#include "optimize/chained_catalogue.h"
 #include "optimize/engines.h"
+#include "optimize/expansion.h"
 #include "optimize/interruptible_device.h"
 #include "optimize/lift_check.h"
 #include "optimize/replay.h"
-#include "propose/rewrite_proposer.h"
 #include "score/scorer.h"
 
 namespace optiml {
@@ -72,6 +73,7 @@ class Session {
     OPTIML_TRY(CheckTask());
     OPTIML_TRY(EvaluateRoot());
     OPTIML_TRY(MakeActions());
+    MakeExpander();
     OPTIML_TRY(ContinueFromRecord());
     OPTIML_ASSIGN(const std::string stop_reason, Search());
     return Finish(stop_reason);
@@ -83,7 +85,7 @@ class Session {
   Result<std::string> Search() {
     live_begin_ = watch_.Elapsed();
     for (const Evaluate& question : search_.open) {
-      pending_.push_back(Start(question));
+      OPTIML_TRY(Start(question));
     }
     std::string ended;
     while (true) {
@@ -115,7 +117,7 @@ class Session {
         continue;
       }
       ++search_.asked;
-      pending_.push_back(Start(std::get<Evaluate>(question)));
+      OPTIML_TRY(Start(std::get<Evaluate>(question)));
     }
     return std::string();
   }
@@ -133,10 +135,7 @@ class Session {
 
   // Gives a node its edits.
   Result<void> Expand(NodeId node) {
-    ExpansionRecord expansion{node.value, {}};
-    const std::vector<Edit> chain = ChainTo(record_.nodes, node.value);
-    const Evaluation& evaluation = record_.nodes[static_cast<size_t>(node.value)].evaluation;
-    OPTIML_ASSIGN(expansion.edits, RewriteProposer(*catalogue_).Propose({chain, &evaluation}));
+    OPTIML_ASSIGN(ExpansionRecord expansion, expander_->Expand(node.value, record_.nodes));
     OPTIML_TRY(parts_.store->AppendExpansion(expansion));
     std::vector<double> priors;
     for (const Edit& edit : expansion.edits) {
@@ -154,17 +153,19 @@ class Session {
     CandidateEvaluator::Begun begun;
   };
 
-  Pending Start(const Evaluate& question) {
+  Result<void> Start(const Evaluate& question) {
     NodeRecord node;
     node.id = question.child.value;
     node.parent = question.parent.value;
     node.edit = search_.edits.at(node.parent)[static_cast<size_t>(question.edit)];
     std::vector<Edit> chain = ChainTo(record_.nodes, node.parent);
     chain.push_back(node.edit);
+    OPTIML_TRY(catalogue_->Prepare(chain, false));
     const Nanoseconds now = watch_.Elapsed();
     CandidateEvaluator::Begun begun =
         evaluator_.Begin(*catalogue_, chain, VariantId(node.id), options_.in_flight > 1);
-    return {std::move(node), now, std::move(begun)};
+    pending_.push_back({std::move(node), now, std::move(begun)});
+    return {};
   }
 
   Result<NodeRecord> FinishOldest() {
@@ -174,10 +175,16 @@ class Session {
     OPTIML_ASSIGN(CandidateOutcome outcome, evaluator_.Finish(std::move(pending.begun)));
     node.source = std::move(outcome.source);
     node.evaluation = std::move(outcome.evaluation);
-    node.variant = node.evaluation.variant;
     node.duplicate_of = outcome.duplicate_of.value_or(-1);
-    node.reward = scorer_->Score(node.evaluation, node.edit,
-                                 record_.nodes[static_cast<size_t>(node.parent)].evaluation);
+    if (node.duplicate_of < 0) {  // its own, or a trial's of the same program
+      node.evaluation.variant = VariantId(node.id);
+      node.evaluation.from_store = false;
+    }
+    node.variant = node.evaluation.variant;
+    OPTIML_ASSIGN(node.judgement, expander_->JudgeNode(node, record_.nodes));
+    node.reward =
+        scorer_->Score(node.evaluation, node.edit,
+                       record_.nodes[static_cast<size_t>(node.parent)].evaluation, node.judgement);
     node.asked = search_.asked;
     if (options_.in_flight > 1) {
       node.expanded = static_cast<int64_t>(search_.edits.size());
@@ -246,8 +253,64 @@ class Session {
                                        [&](const std::vector<std::string>& excluded_kernels) {
                                          return engines_.make_catalogue(root, excluded_kernels);
                                        }));
-    catalogue_ = std::move(checked.catalogue);
+    catalogue_ = std::make_unique<ChainedCatalogue>(
+        std::move(checked.catalogue),
+        [this](const KernelSource& source) { return CatalogueOver(source); });
     return parts_.store->SaveLifts(checked.rows);
+  }
+
+  // The rewrites that may follow a model's edit. Its text has to pass the gates first: the lift is
+  // checked by running it.
+  Result<ChainedCatalogue::Made> CatalogueOver(const KernelSource& source) {
+    OPTIML_ASSIGN(const CandidateOutcome outcome, evaluator_.EvaluateSource(source, VariantId()));
+    if (!outcome.evaluation.from_store) {
+      evaluator_.Remember(outcome.evaluation, std::nullopt);
+    }
+    Evaluation ignored;
+    OPTIML_ASSIGN(const auto prepared, engines_.verifier->Prepare(source, ignored));
+    const Rejection* rejection = outcome.evaluation.rejection();
+    if (rejection == nullptr) {
+      rejection = std::get_if<Rejection>(&prepared);
+    }
+    if (rejection != nullptr) {
+      return ChainedCatalogue::Made(
+          fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
+    }
+    const auto& candidate = std::get<PreparedCandidate>(prepared);
+    OPTIML_ASSIGN(CheckedCatalogue checked,
+                  MakeCheckedCatalogue(*parts_.task, candidate, *engines_.verifier, device_,
+                                       [&](const std::vector<std::string>& excluded_kernels) {
+                                         return engines_.make_catalogue(candidate,
+                                                                        excluded_kernels);
+                                       }));
+    return ChainedCatalogue::Made(std::move(checked.catalogue));
+  }
+
+  void MakeExpander() {
+    desk_.emplace(
+        ModelDesk::Parts{parts_.models, parts_.model_budget, options_.search.seed, parts_.store,
+                         parts_.clock, parts_.stop,
+                         [this](const std::string& note) { Report(Phase::kSearch, note); }},
+        record_.exchanges);
+    Expander::Parts parts;
+    parts.task = parts_.task;
+    parts.catalogue = catalogue_.get();
+    parts.evaluator = &evaluator_;
+    parts.desk = &*desk_;
+    parts.store = parts_.store;
+    parts.clock = parts_.clock;
+    parts.device = &device_.Info();
+    parts.judge = options_.judge;
+    parts.failing_trials = FailingTrials(options_.model_share, options_.budget.candidates);
+    parts.tell = [this](const std::string& note) { Report(Phase::kSearch, note); };
+    for (const TrialRecord& trial : record_.trials) {
+      if (!trial.evaluation.from_store) {
+        evaluator_.Remember(trial.evaluation, std::nullopt);
+      }
+    }
+    expander_.emplace(std::move(parts), std::move(record_.trials));
+    record_.trials.clear();
+    record_.exchanges.clear();
   }
 
   Result<void> ContinueFromRecord() {
@@ -351,6 +414,7 @@ class Session {
   // A chain that need not be in the tree.
   Result<CandidateOutcome> Again(std::span<const Edit> edits) {
     Report(Phase::kChain, edits.empty() ? "" : edits.back().Label());
+    OPTIML_TRY(catalogue_->Prepare(edits, false));
     OPTIML_ASSIGN(CandidateOutcome outcome, evaluator_.Evaluate(*catalogue_, edits, VariantId()));
     if (!outcome.evaluation.from_store) {
       evaluator_.Remember(outcome.evaluation, std::nullopt);
@@ -406,6 +470,9 @@ class Session {
     progress.measured = device_.Info().capabilities.measures_time;
     progress.last = last;
     progress.elapsed = watch_.Elapsed();
+    if (desk_) {
+      progress.models = desk_->Uses();
+    }
     if (!record_.nodes.empty()) {
       const auto best = static_cast<size_t>(BestNode(record_.nodes));
       progress.root_time_s = record_.nodes[0].evaluation.TimeSeconds();
@@ -431,7 +498,9 @@ class Session {
   RunRecord record_;  // nodes without their sources, which are in the store
   Stopwatch watch_;
   CandidateEvaluator evaluator_;
-  std::unique_ptr<rewrite::Catalogue> catalogue_;
+  std::unique_ptr<ChainedCatalogue> catalogue_;
+  std::optional<ModelDesk> desk_;
+  std::optional<Expander> expander_;
   ReplayedSearch search_;
   std::deque<Pending> pending_;  // asked and not told, the oldest first
   Nanoseconds last_told_{0};

@@ -1,10 +1,10 @@
 #ifndef OPTIML_OPTIMIZE_SESSION_H_
 #define OPTIML_OPTIMIZE_SESSION_H_
 
-// Session: the only loop of a run. Ask the searcher, propose or apply an edit, prepare, verify,
-// time, profile, score, store, tell; until a budget ends; then the chain of the best node is
-// re-measured edit by edit and the result is checked as delivered. Everything that happened is in
-// the store before the next question is asked.
+// Session: the only loop of a run. Ask the searcher, propose (expansion.h) or apply an edit,
+// prepare, verify, time, profile, score, store, tell; until a budget ends; then the chain of the
+// best node is re-measured edit by edit and the result is checked as delivered. Everything that
+// happened is in the store before the next question is asked.
 
 #include <atomic>
 #include <chrono>
@@ -14,12 +14,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "build/builder.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
+#include "optimize/model_desk.h"
 #include "search/searcher.h"
 #include "store/run_record.h"
 #include "store/run_store.h"
@@ -50,6 +52,9 @@ struct SessionOptions {
   VerifierOptions verifier;
   bool proxies = true;
   bool judge = true;
+  // Trials of a model's proposals that may fail, as a share of the candidates, on top of them
+  // (docs/search.md).
+  double model_share = 0.5;
 };
 
 // The options as RunRecord::options holds them, by the long name of the command line's flag
@@ -75,6 +80,7 @@ struct Progress {
   std::string last;       // "vector_width(width=4): rejected at L1: ..." or ""
   std::chrono::nanoseconds elapsed{0};
   std::optional<std::chrono::nanoseconds> eta;
+  std::vector<RoleUse> models;  // what language models have cost; empty without them
 };
 
 struct SessionParts {
@@ -86,6 +92,8 @@ struct SessionParts {
   RunStore* store = nullptr;
   std::function<void(const Progress&)> observer;
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
+  ModelRoles models;
+  ModelBudget model_budget;
 };
 
 // Runs to the end or to a stop; continues where `record` (loaded from the store) ended. Returns the

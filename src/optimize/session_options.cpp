@@ -76,7 +76,8 @@ std::map<std::string, std::string> FormatSessionOptions(const SessionOptions& op
       {"first-check-seed", std::to_string(options.verifier.first_seed)},
       {"step-limit", std::to_string(options.verifier.step_limit_per_case)},
       {"proxies", FormatBool(options.proxies)},
-      {"judge", FormatBool(options.judge)}};
+      {"judge", FormatBool(options.judge)},
+      {"model-share", fmt::format("{}", options.model_share)}};
   if (options.budget.wall_time) {
     values["time"] = std::to_string(options.budget.wall_time->count());
   }
@@ -109,6 +110,7 @@ Result<SessionOptions> ParseSessionOptions(const std::map<std::string, std::stri
   OPTIML_TRY(reader.Number("step-limit", options.verifier.step_limit_per_case, uint64_t{1}));
   OPTIML_TRY(reader.Bool("proxies", options.proxies));
   OPTIML_TRY(reader.Bool("judge", options.judge));
+  OPTIML_TRY(reader.Number("model-share", options.model_share, 0.0));
   if (values.contains("time")) {
     int64_t seconds = 0;
     OPTIML_TRY(reader.Number("time", seconds, int64_t{1}));

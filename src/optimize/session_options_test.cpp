@@ -19,6 +19,7 @@ TEST(SessionOptions, SurviveTheWayThroughText) {
   options.verifier.seeds = 5;
   options.judge = false;
   options.in_flight = 7;
+  options.model_share = 0.125;
   const auto back = ParseSessionOptions(FormatSessionOptions(options));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(FormatSessionOptions(*back), FormatSessionOptions(options));
@@ -27,6 +28,7 @@ TEST(SessionOptions, SurviveTheWayThroughText) {
   EXPECT_EQ(back->budget.wall_time, std::chrono::seconds(90));
   EXPECT_FALSE(back->judge);
   EXPECT_EQ(back->in_flight, 7);
+  EXPECT_EQ(back->model_share, 0.125);
 }
 
 TEST(SessionOptions, AbsentKeysKeepTheirDefaultsAndForeignKeysAreIgnored) {
@@ -43,6 +45,7 @@ TEST(SessionOptions, RefuseValuesThatAreNone) {
                                                                      {"exploration", "0.7x"},
                                                                      {"time", "0"},
                                                                      {"in-flight", "65"},
+                                                                     {"model-share", "-1"},
                                                                      {"max-depth", "0"}}) {
     const auto options = ParseSessionOptions({{key, value}});
     ASSERT_FALSE(options) << key;

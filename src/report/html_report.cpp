@@ -164,6 +164,9 @@ void AddChain(const ReportModel& model, std::string& out) {
                          FormatFactor(*row.gain_without));
     }
     out += "</p>";
+    if (row.by_model != nullptr) {
+      out += "<p class=muted>" + EscapeHtml(ByModelText(*row.by_model)) + "</p>";
+    }
     AddClaims(row, out);
     if (!row.changes.empty()) {
       out += "<details><summary>Counters that moved</summary>" +
@@ -381,6 +384,10 @@ std::string HtmlReport(const ReportModel& model) {
   section("tree", "Search", "Search",
           [](const ReportModel& m, std::string& out) { out += ProgressChart(m) + TreeSection(m); });
   section("rejected", "Rejected", "Rejected", AddRejected);
+  if (model.models.any()) {
+    section("models", "Models", "Language models",
+            [](const ReportModel& m, std::string& out) { out += ModelSectionHtml(m.models); });
+  }
   section("time", "Time", "Where the time went", AddTimes);
   section("battery", "Checks", "Can the checks tell right from wrong?", AddBattery);
   section("lift", "Lift", "What was understood", AddLifts);

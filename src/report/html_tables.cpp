@@ -14,7 +14,7 @@ namespace {
 constexpr double kMarkedChange = 0.02;
 
 // Whether the change is good, by the metric's sense: " good", " poor" or "".
-const char* Verdict(const MetricChange& change) {
+const char* ChangeSense(const MetricChange& change) {
   const MetricInfo* info = FindMetric(change.id);
   if (info == nullptr || info->sense == MetricSense::kNeutral || !change.before || !change.after ||
       std::fabs(*change.after - *change.before) < kMarkedChange * std::fabs(*change.before)) {
@@ -58,7 +58,7 @@ std::string MetricChangeTable(const std::vector<MetricChange>& changes, std::str
         fmt::format("<tr><th title=\"{}{}\">{}<td>{}<td>{}<td class=\"ratio{}\">{}",
                     EscapeHtml(change.id), info == nullptr ? "" : ": " + EscapeHtml(info->meaning),
                     EscapeHtml(MetricTitle(change.id)), Cell(change.before, change.unit),
-                    Cell(change.after, change.unit), Verdict(change), RatioText(change));
+                    Cell(change.after, change.unit), ChangeSense(change), RatioText(change));
   }
   out += "</table></div>";
   return zeros.empty() ? out : out + "<p class=muted>0 before and after: " + zeros + ".</p>";

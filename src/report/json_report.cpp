@@ -228,6 +228,33 @@ Json TreeJson(const ReportModel& model) {
   return tree;
 }
 
+Json ModelsJson(const ModelReport& models) {
+  Json uses = Json::array();
+  for (const ModelUseRow& use : models.uses) {
+    uses.push_back({{"role", use.role},
+                    {"model", use.model},
+                    {"calls", use.calls},
+                    {"unused", use.unused},
+                    {"tokens", use.tokens},
+                    {"tokens_estimated", use.tokens_estimated},
+                    {"dollars", use.dollars},
+                    {"seconds", use.seconds}});
+  }
+  Json edits = Json::array();
+  for (const ModelEditRow& row : models.edits) {
+    edits.push_back({{"at_node", row.trial->node},
+                     {"edit", ToJson(row.trial->edit)},
+                     {"model", row.trial->note.proposer},
+                     {"claim", row.claim},
+                     {"judge_before", row.before},
+                     {"kept", row.trial->kept},
+                     {"outcome", row.trial->reason},
+                     {"node", row.node < 0 ? Json(nullptr) : Json(row.node)},
+                     {"judge_after", row.after}});
+  }
+  return {{"uses", std::move(uses)}, {"edits", std::move(edits)}, {"given_up", models.given_up}};
+}
+
 Json RooflineJson(const ReportModel& model) {
   if (!model.roofline) {
     return nullptr;
@@ -277,6 +304,9 @@ std::string JsonReport(const ReportModel& model) {
   }
   json["roofline"] = RooflineJson(model);
   json["tree"] = TreeJson(model);
+  if (model.models.any()) {
+    json["models"] = ModelsJson(model.models);
+  }
   json["rejected"] = Json::array();
   for (const LedgerRow& row : model.rejected) {
     const Rejection* rejection = row.node->evaluation.rejection();

@@ -40,6 +40,9 @@ void AddChain(const ReportModel& model, std::string& out) {
       out += fmt::format("- without it the kernel would take {} as long\n",
                          FormatFactor(*row.gain_without));
     }
+    if (row.by_model != nullptr) {
+      out += "- " + EscapeMarkdown(ByModelText(*row.by_model)) + "\n";
+    }
     for (const ClaimCheck& check : row.claims) {
       out +=
           fmt::format("- claim: {} goes {}: {}\n", EscapeMarkdown(MetricTitle(check.claim.metric)),
@@ -232,6 +235,7 @@ std::string MarkdownReport(const ReportModel& model) {
   AddCounters(model, out);
   AddRoofline(model, out);
   AddTree(model, out);
+  out += ModelSectionMarkdown(model.models);
   AddRest(model, out);
   return out;
 }

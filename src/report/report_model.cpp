@@ -357,7 +357,15 @@ ReportModel MakeReportModel(RunRecord record) {
     return evaluation != nullptr && evaluation->profile ? &*evaluation->profile : nullptr;
   };
   model.counters = AllChanges(profile_of(model.before), profile_of(model.after));
+  model.models = MakeModelReport(run);
   model.chain = MakeChain(model);
+  for (ChainRow& row : model.chain) {
+    row.by_model = model.models.Find(row.step->edit, [&](int64_t id) {
+      return std::any_of(model.nodes.begin(), model.nodes.end(), [&](const NodeRow& node) {
+        return node.record->id == id && node.on_best_path;
+      });
+    });
+  }
   MakeRoofline(model);
   model.rejected = MakeLedger(run);
   model.unsupported_count =

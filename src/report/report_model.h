@@ -15,6 +15,7 @@
 
 #include "core/metrics.h"
 #include "report/line_diff.h"
+#include "report/model_report.h"
 #include "store/run_record.h"
 
 namespace optiml {
@@ -60,6 +61,7 @@ struct ChainRow {
   std::vector<DiffHunk> diff;          // against the last text that was kept; empty when dropped
   std::vector<MetricChange> changes;   // largest relative change first, at least 1 %
   std::vector<ClaimCheck> claims;
+  const ModelEditRow* by_model = nullptr;  // in ReportModel::models; null: the catalogue's
 };
 
 // A node of the tree with its place in it.
@@ -127,6 +129,7 @@ struct ReportModel {
   int duplicate_count = 0;  // the same program as an earlier node
   std::vector<StageShare> stage_shares;
   double total_seconds = 0;
+  ModelReport models;
   std::string reproduce;  // the command
 };
 

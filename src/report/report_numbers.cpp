@@ -220,6 +220,18 @@ void MakeStageShares(ReportModel& model) {
     add(node.evaluation);
     wall += std::chrono::duration<double>(node.wall_time).count();
   }
+  for (const TrialRecord& trial : model.run->trials) {
+    add(trial.evaluation);
+    wall += std::chrono::duration<double>(trial.wall_time).count();
+  }
+  StageShare models{"language models", 0, 0};
+  for (const ExchangeRecord& exchange : model.run->exchanges) {
+    const double seconds = std::chrono::duration<double>(exchange.wall_time).count();
+    models.seconds += seconds;
+    models.count += exchange.request.empty() ? 0 : 1;
+    // Verdicts are asked for within a node's time.
+    wall -= exchange.prompt.starts_with("judge_after") ? seconds : 0;
+  }
   const double nodes_staged = staged;
   if (model.run->result && model.run->result->delivered) {
     add(*model.run->result->delivered);
@@ -229,6 +241,9 @@ void MakeStageShares(ReportModel& model) {
       shares[i].name = StageName(static_cast<Stage>(i));
       model.stage_shares.push_back(shares[i]);
     }
+  }
+  if (models.count > 0) {
+    model.stage_shares.push_back(models);
   }
   // What is left of the nodes' wall time; stages that overlap leave nothing.
   if (wall > nodes_staged) {

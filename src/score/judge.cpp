@@ -52,9 +52,27 @@ std::optional<Judgement> JudgeEdit(const Edit& edit, const std::optional<Profile
   const auto claims = static_cast<double>(edit.claim.size());
   Judgement judgement;
   judgement.value = (supported - refuted) / claims;
+  judgement.verdict = supported > refuted   ? Verdict::kSupported
+                      : refuted > supported ? Verdict::kRefuted
+                                            : Verdict::kUnclear;
   judgement.reason = fmt::format("{} of {} claims supported, {} refuted{}", supported,
                                  edit.claim.size(), refuted, example);
   return judgement;
+}
+
+Opinion MechanicalOpinion(const Edit& edit, const std::optional<Diagnosis>& diagnosis) {
+  if (!diagnosis || diagnosis->bound == Bound::kUnknown || edit.aims_at == Bound::kUnknown) {
+    return {0.5, "what bounds the kernel, or what the edit aims at, is not known", ""};
+  }
+  const bool fits = edit.aims_at == diagnosis->bound;
+  return {fits ? 0.75 : 0.25,
+          fmt::format("it aims at {}, the kernel is bound by {}", BoundName(edit.aims_at),
+                      BoundName(diagnosis->bound)),
+          ""};
+}
+
+double PriorFactor(const Opinion& opinion) {
+  return std::pow(4, 2 * opinion.plausibility_ratio - 1);
 }
 
 }  // namespace optiml

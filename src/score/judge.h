@@ -10,31 +10,32 @@
 #include <vector>
 
 #include "core/edit.h"
+#include "core/judgement.h"
 #include "core/metrics.h"
 
 namespace optiml {
-
-enum class Verdict {
-  kSupported,  // moved in the claimed direction by more than kUnclearRatio
-  kRefuted,    // moved the other way by more than kUnclearRatio
-  kUnclear,    // hardly moved, or not measured on both sides
-};
 
 // Changes below 2 % say nothing: sampled blocks of the emulator and counters of a GPU repeat to
 // about a percent.
 inline constexpr double kUnclearRatio = 0.02;
 
-// Of one claim. `before` is the profile of the variant that the edit was applied to.
+// Of one claim: supported or refuted when the metric moved by more than kUnclearRatio, unclear when
+// it hardly moved or was not measured on both sides. `before` is the profile of the variant that
+// the edit was applied to.
 Verdict JudgeClaim(const MetricClaim& claim, const Profile& before, const Profile& after);
-
-struct Judgement {
-  double value = 0;    // (supported - refuted) / claims, in [-1, 1]
-  std::string reason;  // "2 of 3 claims supported, 1 refuted (dram__bytes_read.sum rose 12 %)"
-};
 
 // Nothing when the edit claims nothing or a profile is missing.
 std::optional<Judgement> JudgeEdit(const Edit& edit, const std::optional<Profile>& before,
                                    const std::optional<Profile>& after);
+
+// Before the evaluation: whether an edit aims at what bounds the kernel.
+Opinion MechanicalOpinion(const Edit& edit, const std::optional<Diagnosis>& diagnosis);
+
+// What an opinion does to an edit's prior: 1/4 for what cannot help, 4 for what surely does.
+double PriorFactor(const Opinion& opinion);
+
+// Below this a model's own edit is not tried. A rewrite of the catalogue is only put off.
+inline constexpr double kImplausible = 0.1;
 
 }  // namespace optiml
 

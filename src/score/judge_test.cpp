@@ -55,5 +55,37 @@ TEST(JudgeEdit, SaysNothingWithoutClaimOrProfile) {
   EXPECT_FALSE(JudgeEdit(Claiming({kFewerLoads}), With(1, 1), std::nullopt));
 }
 
+TEST(JudgeEdit, SaysItsVerdictInOneWord) {
+  const auto verdict = [](double loads, double utilisation) {
+    return JudgeEdit(Claiming({kFewerLoads, kMoreUtilisation}), With(100, 0.5),
+                     With(loads, utilisation))
+        ->verdict;
+  };
+  EXPECT_EQ(verdict(50, 0.5), Verdict::kSupported);
+  EXPECT_EQ(verdict(200, 0.5), Verdict::kRefuted);
+  EXPECT_EQ(verdict(50, 0.1), Verdict::kUnclear);
+  EXPECT_EQ(verdict(100, 0.5), Verdict::kUnclear);
+}
+
+TEST(MechanicalOpinion, ComparesAimAndBound) {
+  Edit edit;
+  edit.aims_at = Bound::kMemory;
+  Diagnosis diagnosis;
+  diagnosis.bound = Bound::kMemory;
+  EXPECT_EQ(MechanicalOpinion(edit, diagnosis).plausibility_ratio, 0.75);
+  diagnosis.bound = Bound::kCompute;
+  EXPECT_EQ(MechanicalOpinion(edit, diagnosis).plausibility_ratio, 0.25);
+  EXPECT_THAT(MechanicalOpinion(edit, diagnosis).reason, HasSubstr("bound by compute"));
+  diagnosis.bound = Bound::kUnknown;
+  EXPECT_EQ(MechanicalOpinion(edit, diagnosis).plausibility_ratio, 0.5);
+  EXPECT_EQ(MechanicalOpinion(edit, std::nullopt).plausibility_ratio, 0.5);
+}
+
+TEST(PriorFactor, IsBoundedAndOneWithoutAnOpinion) {
+  EXPECT_DOUBLE_EQ(PriorFactor({0, "", ""}), 0.25);
+  EXPECT_DOUBLE_EQ(PriorFactor({0.5, "", ""}), 1);
+  EXPECT_DOUBLE_EQ(PriorFactor({1, "", ""}), 4);
+}
+
 }  // namespace
 }  // namespace optiml

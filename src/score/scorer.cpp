@@ -50,8 +50,8 @@ double Scorer::FailureTotal() const {
   return -lowest - 1;
 }
 
-Reward Scorer::Score(const Evaluation& candidate, const Edit& edit,
-                     const Evaluation& parent) const {
+Reward Scorer::Score(const Evaluation& candidate, const Edit& edit, const Evaluation& parent,
+                     const std::optional<Judgement>& by_model) const {
   Reward reward;
   if (const Rejection* rejection = candidate.rejection()) {
     reward.total = FailureTotal();
@@ -68,7 +68,11 @@ Reward Scorer::Score(const Evaluation& candidate, const Edit& edit,
     }
   }
   if (options_.judge) {
-    if (const auto judgement = JudgeEdit(edit, parent.profile, candidate.profile)) {
+    auto judgement = JudgeEdit(edit, parent.profile, candidate.profile);
+    if (by_model && (!judgement || judgement->verdict == Verdict::kUnclear)) {
+      judgement = by_model;
+    }
+    if (judgement) {
       reward.parts.push_back({"judge", options_.judge_weight, judgement->value, judgement->reason});
     }
   }

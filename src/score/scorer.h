@@ -11,8 +11,11 @@
 // A rejected candidate has one fixed total, below every accepted one's. A part without the metrics
 // it needs is left out. Each part says its reason in one sentence. Pure; threads do not matter.
 
+#include <optional>
+
 #include "core/edit.h"
 #include "core/evaluation.h"
+#include "core/judgement.h"
 
 namespace optiml {
 
@@ -36,8 +39,10 @@ class Scorer {
   // Of the root itself: total 0.
   Reward ScoreRoot() const;
 
-  // `edit` led from `parent` to the candidate. REQUIRES: an accepted candidate was timed.
-  Reward Score(const Evaluation& candidate, const Edit& edit, const Evaluation& parent) const;
+  // `edit` led from `parent` to the candidate. `by_model`: a model's judgement, which speaks where
+  // the counters leave the edit's claims unclear. REQUIRES: an accepted candidate was timed.
+  Reward Score(const Evaluation& candidate, const Edit& edit, const Evaluation& parent,
+               const std::optional<Judgement>& by_model = std::nullopt) const;
 
   // What every rejected candidate gets.
   double FailureTotal() const;

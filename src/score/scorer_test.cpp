@@ -120,6 +120,26 @@ TEST(Scorer, TheJudgeComparesWithTheParent) {
   EXPECT_EQ(Find(Scorer(without, root).Score(candidate, edit, parent), "judge"), nullptr);
 }
 
+TEST(Scorer, AModelsVerdictSpeaksWhereTheCountersDoNot) {
+  Edit edit;
+  edit.claim = {{"loads", Direction::kDown}};
+  const Evaluation root = Timed(1e-3, {{"loads", 100}});
+  const Scorer scorer({}, root);
+  const Judgement praise{1, "it did", Verdict::kSupported, "m"};
+  const auto judged = [&](double loads) {
+    const Reward reward = scorer.Score(Timed(1e-3, {{"loads", loads}}), edit, root, praise);
+    return Find(reward, "judge")->value;
+  };
+  EXPECT_EQ(judged(100), 1);   // the counters say nothing
+  EXPECT_EQ(judged(200), -1);  // and cannot be overruled
+  EXPECT_EQ(Find(scorer.Score(Timed(1e-3), edit, root, praise), "judge")->reason, "it did");
+  ScoreOptions without;
+  without.judge = false;
+  EXPECT_EQ(
+      Find(Scorer(without, root).Score(Timed(1e-3, {{"loads", 100}}), edit, root, praise), "judge"),
+      nullptr);
+}
+
 TEST(Scorer, MoreWorkIsForgivenWhenItBuysTime) {
   ScoreOptions options;
   options.proxies = false;

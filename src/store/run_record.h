@@ -15,6 +15,7 @@
 #include "core/edit.h"
 #include "core/evaluation.h"
 #include "core/ids.h"
+#include "core/judgement.h"
 
 namespace optiml {
 
@@ -79,6 +80,8 @@ struct NodeRecord {
   // Expansions that the record had by then, where later ones were under way; 0 otherwise.
   int64_t expanded = 0;
   std::string told_at;  // UTC; not used by replay
+  // What a model said of the edit's claim after the evaluation; absent where none was asked.
+  std::optional<Judgement> judgement;
   // From its ask to its tell; from the tell before it where it was under way by then.
   std::chrono::nanoseconds wall_time{0};
 };
@@ -89,6 +92,38 @@ struct NodeRecord {
 struct ExpansionRecord {
   int64_t node = 0;
   std::vector<Edit> edits;
+  std::vector<EditNote> notes = {};  // one for each edit; empty where no model had a part
+  // A model's, which the edits were proposed for.
+  std::optional<PlacedDiagnosis> diagnosis = {};
+};
+
+// One question to a language model and what came of it.
+struct ExchangeRecord {
+  int64_t node = 0;    // that was expanded or judged
+  std::string role;    // "diagnoser", "proposer", "judge"
+  std::string prompt;  // "proposer 3f2a9c01": the template and its version
+  std::string model;
+  std::string request;  // all messages, as FormatMessages writes them
+  std::string reply;    // empty when it failed
+  std::string failure;  // why there is no reply; empty when there is one
+  std::string outcome;  // "used", or why the reply was not
+  int64_t prompt_tokens = 0;
+  int64_t completion_tokens = 0;
+  bool tokens_estimated = false;
+  double dollars = 0;
+  std::chrono::nanoseconds wall_time{0};
+};
+
+// A model's proposal that was tried before the search could see it (docs/search.md).
+struct TrialRecord {
+  int64_t node = 0;  // that the edit was proposed for
+  Edit edit;
+  EditNote note;
+  std::string source;  // empty when the edit could not be applied
+  Evaluation evaluation;
+  bool kept = false;   // the search may choose it
+  std::string reason;  // one sentence: why it was kept or not
+  std::chrono::nanoseconds wall_time{0};
 };
 
 enum class EditMark { kKeep, kBridge, kDropped };
@@ -133,6 +168,8 @@ struct RunRecord {
   std::vector<LiftRow> lifts;
   std::vector<ExpansionRecord> expansions;  // in the order in which they were asked for
   std::vector<NodeRecord> nodes;
+  std::vector<ExchangeRecord> exchanges;  // in the order asked
+  std::vector<TrialRecord> trials;        // in the order tried
   std::optional<RunResult> result;
   std::string failure;  // kFailed: the message
 };

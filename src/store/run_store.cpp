@@ -1,8 +1,6 @@
 #include "store/run_store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,16 +15,26 @@
 #include "base/check.h"
 #include "base/content_hash.h"
 #include "base/file_system.h"
+#include "store/model_tables.h"
+#include "store/row_values.h"
+#include "store/run_lock.h"
 #include "store/serialise.h"
 #include "store/sqlite.h"
 
 namespace optiml {
 namespace {
 
-using sqlite::Cell;
+using sqlite::BlobMap;
 using sqlite::Database;
+using sqlite::FindBlob;
+using sqlite::Integer;
 using sqlite::Mode;
+using sqlite::NextPosition;
+using sqlite::Optional;
+using sqlite::PutBlob;
 using sqlite::Row;
+using sqlite::Text;
+using sqlite::ToOptional;
 using sqlite::Transaction;
 using sqlite::Value;
 
@@ -34,7 +42,7 @@ constexpr int64_t kApplicationId = 0x4f70744d;  // "OptM", in the file's header
 
 // kMigrations[v] brings a store of schema v to schema v + 1. Never changed once released; what they
 // make is described in docs/store_schema.md.
-constexpr std::array<const char*, 2> kMigrations = {
+constexpr std::array<const char*, 3> kMigrations = {
     R"(
 CREATE TABLE blobs(hash TEXT PRIMARY KEY, bytes TEXT NOT NULL, checksum TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE run(id TEXT PRIMARY KEY, task TEXT NOT NULL, environment TEXT NOT NULL,
@@ -61,90 +69,24 @@ CREATE TABLE chain(position INTEGER PRIMARY KEY, mark TEXT NOT NULL, edit TEXT N
     R"(
 CREATE TABLE questions(node INTEGER PRIMARY KEY, asked INTEGER NOT NULL,
   expanded INTEGER NOT NULL, checksum TEXT NOT NULL);
+)",
+    R"(
+CREATE TABLE exchanges(position INTEGER PRIMARY KEY, node INTEGER NOT NULL, role TEXT NOT NULL,
+  prompt TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
+  failure TEXT NOT NULL, outcome TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, tokens_estimated INTEGER NOT NULL, dollars REAL NOT NULL,
+  wall_time_ns INTEGER NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE trials(position INTEGER PRIMARY KEY, node INTEGER NOT NULL, label TEXT NOT NULL,
+  edit TEXT NOT NULL, note TEXT NOT NULL, source TEXT NOT NULL, evaluation TEXT NOT NULL,
+  kept INTEGER NOT NULL, reason TEXT NOT NULL, wall_time_ns INTEGER NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE notes(node INTEGER PRIMARY KEY, notes TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE diagnoses(node INTEGER PRIMARY KEY, diagnosis TEXT NOT NULL, checksum TEXT NOT NULL);
+CREATE TABLE judgements(node INTEGER PRIMARY KEY, judgement TEXT NOT NULL,
+  checksum TEXT NOT NULL);
 )"};
 constexpr int64_t kSchemaWithQuestions = 2;
+constexpr int64_t kSchemaWithModels = 3;
 constexpr int64_t kSchema = kMigrations.size();
-
-// Holds the run for one process: an advisory lock on a file of its own beside the store, which the
-// kernel gives back when the process ends, however it ends. (A lock on the store itself would clash
-// with SQLite's, which closing any other descriptor of that file gives up.)
-//
-// The file has room for a note: how the run ended, when the store itself could not be written any
-// more. Writing over what is there needs no space on a full disk.
-class RunLock {
- public:
-  static Result<RunLock> Take(const fs::path& store) {
-    const fs::path file = store.string() + ".lock";
-    const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0) {
-      return Error(ErrorCode::kIo,
-                   fmt::format("{}: cannot lock: {}", file.string(), std::strerror(errno)));
-    }
-    RunLock lock(fd);
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      return Error(ErrorCode::kUnavailable,
-                   fmt::format("{}: another process works on this run", store.string()));
-    }
-    lock.Note("");
-    return lock;
-  }
-
-  // Replaces the note. Without room for one nothing is noted.
-  void Note(std::string text) const {
-    text.resize(kNoteBytes, ' ');
-    [[maybe_unused]] const ssize_t written = pwrite(fd_, text.data(), text.size(), 0);
-  }
-
-  // The note beside a store; empty when there is none.
-  static std::string NoteBeside(const fs::path& store) {
-    const Result<std::string> text = ReadFile(store.string() + ".lock", kNoteBytes);
-    const size_t end = text ? text->find_last_not_of(' ') : std::string::npos;
-    return end == std::string::npos ? "" : text->substr(0, end + 1);
-  }
-
-  RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  RunLock& operator=(RunLock&&) = delete;  // a store keeps its lock for life
-  ~RunLock() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
-  }
-
- private:
-  static constexpr size_t kNoteBytes = 4096;
-
-  explicit RunLock(int fd) : fd_(fd) {}
-  int fd_;
-};
-
-Value Optional(const std::optional<double>& value) {
-  // SQLite turns a NaN into NULL by itself, behind the checksum's back.
-  const double number = value.value_or(std::nan(""));
-  return std::isnan(number) ? Value() : Value(number);
-}
-
-std::optional<double> ToOptional(const Value& value) {
-  const auto* real = std::get_if<double>(&value);
-  return real == nullptr ? std::nullopt : std::optional<double>(*real);
-}
-
-// The checksum has vouched for the types: InsertRow wrote what is read here.
-std::string& Text(Value& value) {
-  auto* text = std::get_if<std::string>(&value);
-  OPTIML_CHECK(text != nullptr, "a column was written as text");
-  return *text;
-}
-int64_t Integer(const Value& value) {
-  const auto* integer = std::get_if<int64_t>(&value);
-  OPTIML_CHECK(integer != nullptr, "a column was written as an integer");
-  return *integer;
-}
-
-Result<std::string> PutBlob(Database& database, const std::string& bytes) {
-  std::string hash = ContentHash::Of(bytes).Hex();
-  OPTIML_TRY(database.InsertRowIfAbsent("blobs", {{"hash", hash}, {"bytes", bytes}}));
-  return hash;
-}
 
 Result<void> WriteState(Database& database, RunState state, const std::string& failure) {
   OPTIML_TRY(database.Execute("DELETE FROM state"));
@@ -214,16 +156,25 @@ class SqliteRunStore : public RunStore {
 
   Result<void> AppendExpansion(const ExpansionRecord& expansion) override {
     OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
-    OPTIML_ASSIGN(const int64_t position, NextPosition("expansions"));
+    OPTIML_ASSIGN(const int64_t position, NextPosition(database_, "expansions"));
     OPTIML_TRY(database_.InsertRow("expansions", {{"position", position},
                                                   {"node", expansion.node},
                                                   {"edits", FormatEdits(expansion.edits)}}));
+    if (!expansion.notes.empty()) {
+      OPTIML_TRY(database_.InsertRow(
+          "notes", {{"node", expansion.node}, {"notes", FormatNotes(expansion.notes)}}));
+    }
+    if (expansion.diagnosis) {
+      OPTIML_TRY(database_.InsertRow(
+          "diagnoses",
+          {{"node", expansion.node}, {"diagnosis", FormatDiagnosis(*expansion.diagnosis)}}));
+    }
     return transaction.Commit();
   }
 
   Result<void> AppendNode(const NodeRecord& node) override {
     OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
-    OPTIML_ASSIGN(const int64_t position, NextPosition("nodes"));
+    OPTIML_ASSIGN(const int64_t position, NextPosition(database_, "nodes"));
     OPTIML_ASSIGN(std::string source, PutBlob(database_, node.source));
     const Rejection* rejection = node.evaluation.rejection();
     const std::string outcome = rejection == nullptr ? "accepted" : StageName(rejection->stage);
@@ -249,6 +200,22 @@ class SqliteRunStore : public RunStore {
       OPTIML_TRY(database_.InsertRow(
           "questions", {{"node", node.id}, {"asked", node.asked}, {"expanded", node.expanded}}));
     }
+    if (node.judgement) {
+      OPTIML_TRY(database_.InsertRow(
+          "judgements", {{"node", node.id}, {"judgement", FormatJudgement(*node.judgement)}}));
+    }
+    return transaction.Commit();
+  }
+
+  Result<void> AppendExchange(const ExchangeRecord& exchange) override {
+    OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+    OPTIML_TRY(InsertExchange(database_, exchange));
+    return transaction.Commit();
+  }
+
+  Result<void> AppendTrial(const TrialRecord& trial) override {
+    OPTIML_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+    OPTIML_TRY(InsertTrial(database_, trial));
     return transaction.Commit();
   }
 
@@ -310,12 +277,6 @@ class SqliteRunStore : public RunStore {
     return transaction.Commit();
   }
 
-  Result<int64_t> NextPosition(const char* table) {
-    OPTIML_ASSIGN(const Value next, database_.Scalar(fmt::format(
-                                        "SELECT coalesce(max(position), -1) + 1 FROM {}", table)));
-    return Integer(next);
-  }
-
   Result<RunRecord> LoadWithin() {
     RunRecord record;
     OPTIML_TRY(LoadBlobs());
@@ -333,6 +294,9 @@ class SqliteRunStore : public RunStore {
     OPTIML_TRY(LoadExpansions(record));
     OPTIML_TRY(LoadNodes(record));
     OPTIML_TRY(LoadQuestions(record));
+    if (schema_ >= kSchemaWithModels) {
+      OPTIML_TRY(LoadModelTables(database_, blobs_, record));
+    }
     OPTIML_TRY(LoadResult(record));
     blobs_.clear();
     return record;
@@ -346,13 +310,7 @@ class SqliteRunStore : public RunStore {
     return {};
   }
 
-  Result<std::string> Blob(Value& hash) {
-    const auto found = blobs_.find(Text(hash));
-    if (found == blobs_.end()) {
-      return database_.Damaged(fmt::format("blob {} is missing", Text(hash)));
-    }
-    return found->second;
-  }
+  Result<std::string> Blob(Value& hash) { return FindBlob(database_, blobs_, hash); }
 
   Result<void> LoadHeader(RunRecord& record) {
     OPTIML_ASSIGN(std::vector<Row> runs,
@@ -472,8 +430,8 @@ class SqliteRunStore : public RunStore {
   fs::path file_;
   std::optional<RunLock> lock_;  // given up after the connection is closed
   Database database_;
-  int64_t schema_;                            // of the file
-  std::map<std::string, std::string> blobs_;  // by hash, while Load runs
+  int64_t schema_;  // of the file
+  BlobMap blobs_;   // by hash, while Load runs
 };
 
 // Whether the file has all the pages that its header says (SQLite file format, section 1.3: the

@@ -33,6 +33,8 @@ class RunStore {
   virtual Result<void> SaveLifts(const std::vector<LiftRow>& rows) = 0;
   virtual Result<void> AppendExpansion(const ExpansionRecord& expansion) = 0;
   virtual Result<void> AppendNode(const NodeRecord& node) = 0;
+  virtual Result<void> AppendExchange(const ExchangeRecord& exchange) = 0;
+  virtual Result<void> AppendTrial(const TrialRecord& trial) = 0;
   virtual Result<void> SaveResult(const RunResult& result) = 0;
   // Replaces the options that the run began with.
   virtual Result<void> SaveOptions(const std::map<std::string, std::string>& options) = 0;

@@ -47,6 +47,12 @@ class RunStoreTest : public ::testing::Test {
     for (const NodeRecord& node : record.nodes) {
       ASSERT_TRUE(store.AppendNode(node));
     }
+    for (const ExchangeRecord& exchange : record.exchanges) {
+      ASSERT_TRUE(store.AppendExchange(exchange));
+    }
+    for (const TrialRecord& trial : record.trials) {
+      ASSERT_TRUE(store.AppendTrial(trial));
+    }
     ASSERT_TRUE(store.SaveResult(*record.result));
     ASSERT_TRUE(store.SetState(record.state, record.failure));
   }
@@ -187,9 +193,32 @@ TEST_F(RunStoreTest, KeepsHowManyQuestionsHadBeenAsked) {
   EXPECT_EQ(loaded->nodes[1].expanded, 2);
 }
 
+constexpr char kDropModelTables[] =
+    "DROP TABLE exchanges; DROP TABLE trials; DROP TABLE notes; DROP TABLE diagnoses; DROP TABLE "
+    "judgements; ";
+
+TEST_F(RunStoreTest, AStoreWithoutModelsIsReadAndBroughtUp) {
+  Fill(*MustCreate(), SampleRecord());
+  Sql(std::string(kDropModelTables) + "PRAGMA user_version = 2");
+  const Result<RunRecord> loaded = MustOpen(true)->Load();
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_TRUE(loaded->exchanges.empty());
+  auto store = MustOpen(false);
+  ASSERT_TRUE(store->AppendExchange(SampleRecord().exchanges[0]));
+  ASSERT_TRUE(store->AppendTrial(SampleRecord().trials[0]));
+  EXPECT_EQ(store->Load()->exchanges[0].reply, "{}");
+  EXPECT_EQ(store->Load()->trials[0].note.proposer, "a-model");
+}
+
+TEST_F(RunStoreTest, NoticesAJudgementOfNoNode) {
+  Fill(*MustCreate(), SampleRecord());
+  Sql("UPDATE judgements SET node = 77");
+  EXPECT_FALSE(MustOpen(true)->Load());
+}
+
 TEST_F(RunStoreTest, AStoreOfTheFirstSchemaIsReadAndBroughtUp) {
   Fill(*MustCreate(), SampleRecord());
-  Sql("DROP TABLE questions; PRAGMA user_version = 1");
+  Sql(std::string(kDropModelTables) + "DROP TABLE questions; PRAGMA user_version = 1");
   const Result<RunRecord> loaded = MustOpen(true)->Load();
   ASSERT_TRUE(loaded) << loaded.error().message();
   EXPECT_EQ(loaded->nodes[1].asked, 1);  // one after the other
@@ -235,7 +264,7 @@ TEST_F(RunStoreTest, AGarbledFileNeverGivesAnotherRecord) {
   const std::string expected = DumpRecord(record);
   Rng rng(7);
   int noticed = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 250; ++round) {
     std::string garbled = whole;
     const uint64_t begin = rng.NextBelow(garbled.size());
     const uint64_t size = 1 + rng.NextBelow(round % 3 == 0 ? 1 : 300);

@@ -121,7 +121,37 @@ inline RunRecord SampleRecord() {
   child.reward = Reward{0.7, {{"time", 1, 0.7, "2.0x faster than the root (predicted)"}}};
   child.duplicate_of = 0;
   child.wall_time = std::chrono::milliseconds(150);
+  child.judgement = Judgement{-1, "the loads are as many", Verdict::kRefuted, "a-model"};
   record.nodes = {root, child};
+  record.expansions[0].diagnosis = PlacedDiagnosis{*root.evaluation.diagnosis, {3, 5}, "a-model"};
+  record.expansions[0].notes = {{"a-model", Opinion{0.75, "coalesced", "a-model"}}, {}};
+  ExchangeRecord exchange;
+  exchange.role = "diagnoser";
+  exchange.prompt = "diagnoser 0123abcd";
+  exchange.model = "a-model";
+  exchange.request = "what bounds it?";
+  exchange.reply = "{}";
+  exchange.outcome = "used";
+  exchange.prompt_tokens = 900;
+  exchange.completion_tokens = 12;
+  exchange.tokens_estimated = true;
+  exchange.dollars = 0.1;
+  exchange.wall_time = std::chrono::milliseconds(7);
+  ExchangeRecord failed;
+  failed.node = 1;
+  failed.role = "proposer";
+  failed.failure = "no route to the endpoint";
+  record.exchanges = {exchange, failed};
+  TrialRecord trial;
+  trial.node = 0;
+  trial.edit = SampleEdit("hunks");
+  trial.note = {"a-model", Opinion{0.75, "coalesced", "a-model"}};
+  trial.source = "__global__ void t() { }\n";
+  trial.evaluation.outcome = Rejection{Stage::kL1, "y[0] is 0"};
+  trial.kept = true;
+  trial.reason = "faster";
+  trial.wall_time = std::chrono::milliseconds(9);
+  record.trials = {trial};
   RunResult result;
   result.improved = true;
   result.reason = "one edit was kept";
@@ -162,14 +192,27 @@ inline std::string DumpRecord(const RunRecord& record) {
     text += "\nlift " + row.kernel + "|" + std::to_string(row.lifted) + "|" + row.detail;
   }
   for (const ExpansionRecord& row : record.expansions) {
-    text += "\nexpansion " + std::to_string(row.node) + FormatEdits(row.edits);
+    text += "\nexpansion " + std::to_string(row.node) + FormatEdits(row.edits) +
+            FormatNotes(row.notes) + (row.diagnosis ? FormatDiagnosis(*row.diagnosis) : "-");
   }
   for (const NodeRecord& node : record.nodes) {
     text += "\nnode " + std::to_string(node.id) + "|" + std::to_string(node.parent) + "|" +
             std::to_string(node.variant.value) + "|" + FormatEdit(node.edit) + node.source +
             FormatEvaluation(node.evaluation) + FormatReward(node.reward) +
             std::to_string(node.duplicate_of) + node.told_at +
-            std::to_string(node.wall_time.count());
+            std::to_string(node.wall_time.count()) +
+            (node.judgement ? FormatJudgement(*node.judgement) : "-");
+  }
+  for (const ExchangeRecord& row : record.exchanges) {
+    text += fmt::format("\nexchange {}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.node, row.role,
+                        row.prompt, row.model, row.request, row.reply, row.failure, row.outcome,
+                        row.prompt_tokens, row.completion_tokens, row.tokens_estimated, row.dollars,
+                        row.wall_time.count());
+  }
+  for (const TrialRecord& row : record.trials) {
+    text += fmt::format("\ntrial {}|{}|{}|{}|{}|{}|{}|{}", row.node, FormatEdit(row.edit),
+                        FormatNotes({row.note}), row.source, FormatEvaluation(row.evaluation),
+                        row.kept, row.reason, row.wall_time.count());
   }
   if (record.result) {
     text += "\nresult " + FormatResult(*record.result) + record.result->best_source;

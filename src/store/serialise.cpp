@@ -47,6 +47,9 @@ constexpr std::array<EnumRow<ProfileSource>, 4> kSources = {{{ProfileSource::kEm
                                                              {ProfileSource::kCupti, "cupti"},
                                                              {ProfileSource::kNcu, "ncu"},
                                                              {ProfileSource::kStatic, "static"}}};
+constexpr std::array<EnumRow<Verdict>, 3> kVerdicts = {{{Verdict::kSupported, "supported"},
+                                                        {Verdict::kRefuted, "refuted"},
+                                                        {Verdict::kUnclear, "unclear"}}};
 constexpr std::array<EnumRow<EditMark>, 3> kMarks = {
     {{EditMark::kKeep, "KEEP"}, {EditMark::kBridge, "BRIDGE"}, {EditMark::kDropped, "DROPPED"}}};
 constexpr std::array<EnumRow<RunState>, 4> kStates = {{{RunState::kRunning, "running"},
@@ -68,6 +71,9 @@ const auto& Rows(TimingKind) {
 }
 const auto& Rows(ProfileSource) {
   return kSources;
+}
+const auto& Rows(Verdict) {
+  return kVerdicts;
 }
 const auto& Rows(EditMark) {
   return kMarks;
@@ -137,6 +143,24 @@ template <typename A>
 void Fields(A& a, MetricClaim& v) {
   a("metric", v.metric);
   a("direction", v.direction);
+}
+template <typename A>
+void Fields(A& a, Opinion& v) {
+  a("plausibility", v.plausibility_ratio);
+  a("reason", v.reason);
+  a("maker", v.maker);
+}
+template <typename A>
+void Fields(A& a, EditNote& v) {
+  a("proposer", v.proposer);
+  a("opinion", v.opinion);
+}
+template <typename A>
+void Fields(A& a, Judgement& v) {
+  a("value", v.value);
+  a("reason", v.reason);
+  a("verdict", v.verdict);
+  a("maker", v.maker);
 }
 template <typename A>
 void Fields(A& a, Edit& v) {
@@ -229,6 +253,12 @@ void Fields(A& a, Diagnosis& v) {
   a("speed_of_light", v.speed_of_light);
   a("cause", v.cause);
   a("confidence_ratio", v.confidence_ratio);
+}
+template <typename A>
+void Fields(A& a, PlacedDiagnosis& v) {
+  a("diagnosis", v.diagnosis);
+  a("source_lines", v.source_lines);
+  a("maker", v.maker);
 }
 template <typename A>
 void Fields(A& a, Rejection& v) {
@@ -531,6 +561,24 @@ std::string FormatReward(const Reward& reward) {
 }
 Result<Reward> ParseReward(std::string_view json) {
   return Parse<Reward>(json, "reward");
+}
+std::string FormatDiagnosis(const PlacedDiagnosis& diagnosis) {
+  return Format(diagnosis);
+}
+Result<PlacedDiagnosis> ParseDiagnosis(std::string_view json) {
+  return Parse<PlacedDiagnosis>(json, "diagnosis");
+}
+std::string FormatNotes(const std::vector<EditNote>& notes) {
+  return Format(notes);
+}
+Result<std::vector<EditNote>> ParseNotes(std::string_view json) {
+  return Parse<std::vector<EditNote>>(json, "notes");
+}
+std::string FormatJudgement(const Judgement& judgement) {
+  return Format(judgement);
+}
+Result<Judgement> ParseJudgement(std::string_view json) {
+  return Parse<Judgement>(json, "judgement");
 }
 std::string FormatProfile(const Profile& profile) {
   return Format(profile);

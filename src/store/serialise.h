@@ -31,6 +31,15 @@ Result<Evaluation> ParseEvaluation(std::string_view json);
 std::string FormatReward(const Reward& reward);
 Result<Reward> ParseReward(std::string_view json);
 
+std::string FormatDiagnosis(const PlacedDiagnosis& diagnosis);
+Result<PlacedDiagnosis> ParseDiagnosis(std::string_view json);
+
+std::string FormatNotes(const std::vector<EditNote>& notes);
+Result<std::vector<EditNote>> ParseNotes(std::string_view json);
+
+std::string FormatJudgement(const Judgement& judgement);
+Result<Judgement> ParseJudgement(std::string_view json);
+
 std::string FormatProfile(const Profile& profile);
 Result<Profile> ParseProfile(std::string_view json);
 

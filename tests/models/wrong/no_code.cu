@@ -1,0 +1,3 @@
+// stage: parse
+// reason:
+{"tool": "bash", "input": "cp original.cu best.cu"}
