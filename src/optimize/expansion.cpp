@@ -48,14 +48,17 @@ std::optional<PlacedDiagnosis> DiagnosisOf(const ExpansionRecord& expansion,
 
 // A node on its way to its edits.
 struct Expander::Place {
-  int64_t node = 0;
+  explicit Place(const std::vector<NodeRecord>& all) : nodes(all) {}
+
   const std::vector<NodeRecord>& nodes;
+  int64_t node = 0;
   std::vector<Edit> chain;
   Evaluation evaluation;  // with the diagnosis that counts here
   std::string source;
   ExpansionRecord expansion;
   ProposerInput input;
   ModelDesk::Talk talk;  // with the proposer
+  int failed = 0;        // trials of this expansion, those of an earlier process included
 };
 
 int FailingTrials(double share, int candidates) {
@@ -64,16 +67,19 @@ int FailingTrials(double share, int candidates) {
   return share > 0 ? static_cast<int>(std::clamp(std::ceil(share * candidates), kLeast, kMost)) : 0;
 }
 
-int Expander::FailuresLeft() const {
-  const auto failed = std::count_if(trials_.begin(), trials_.end(),
-                                    [](const TrialRecord& trial) { return !trial.kept; });
-  return parts_.failing_trials - static_cast<int>(failed);
+// A killed process may have made some of this node's trials: they count when they come up again.
+int Expander::FailuresLeft(const Place& place) const {
+  const auto elsewhere = std::count_if(
+      trials_.begin(), trials_.end(),
+      [&](const TrialRecord& trial) { return !trial.kept && trial.node != place.node; });
+  return parts_.failing_trials - static_cast<int>(elsewhere) - place.failed;
 }
 
 Result<ExpansionRecord> Expander::Expand(int64_t node, const std::vector<NodeRecord>& nodes) {
-  Place place{
-      node, nodes, ChainTo(nodes, node), nodes[static_cast<size_t>(node)].evaluation, {}, {},
-      {},   {}};
+  Place place{nodes};
+  place.node = node;
+  place.chain = ChainTo(nodes, node);
+  place.evaluation = nodes[static_cast<size_t>(node)].evaluation;
   place.expansion.node = node;
   OPTIML_TRY(parts_.catalogue->Prepare(place.chain, true));
   if (parts_.desk->HasAny()) {
@@ -122,7 +128,7 @@ Result<void> Expander::Diagnose(Place& place) {
 Result<std::vector<Proposal>> Expander::Propose(Place& place) {
   std::vector<Proposal> proposals;
   ModelDesk& desk = *parts_.desk;
-  if (!desk.Has(ModelRole::kProposer) || FailuresLeft() <= 0) {
+  if (!desk.Has(ModelRole::kProposer) || FailuresLeft(place) <= 0) {
     return proposals;
   }
   const Evaluation& root = place.nodes.front().evaluation;
@@ -227,7 +233,7 @@ Result<void> Expander::TryAll(Place& place, std::vector<Proposal> proposals) {
     return {};
   }
   OPTIML_ASSIGN(const std::string problem, TryThese(place, proposals));
-  if (problem.empty() || place.talk.repaired || FailuresLeft() <= 0) {
+  if (problem.empty() || place.talk.repaired || FailuresLeft(place) <= 0) {
     return {};
   }
   std::vector<Proposal> repaired;
@@ -253,13 +259,14 @@ Result<void> Expander::TryAll(Place& place, std::vector<Proposal> proposals) {
 // What was rejected, for the model that is asked to repair it; "" when nothing was.
 Result<std::string> Expander::TryThese(Place& place, const std::vector<Proposal>& proposals) {
   std::string problem;
-  for (size_t i = 0; i < proposals.size() && FailuresLeft() > 0; ++i) {
+  for (size_t i = 0; i < proposals.size() && FailuresLeft(place) > 0; ++i) {
     const std::optional<Opinion>& opinion = proposals[i].note.opinion;
     if (opinion && opinion->plausibility_ratio < kImplausible) {
       continue;
     }
     OPTIML_ASSIGN(const size_t index, IndexOfTrial(place, proposals[i]));
     const TrialRecord& trial = trials_[index];
+    place.failed += trial.kept ? 0 : 1;
     if (trial.kept) {
       Keep(place, proposals[i]);
     } else if (!trial.evaluation.accepted()) {

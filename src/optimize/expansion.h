@@ -71,7 +71,7 @@ class Expander {
   Result<size_t> IndexOfTrial(const Place& place, const Proposal& proposal);
   Result<TrialRecord> Try(const Place& place, const Proposal& proposal);
   void Keep(Place& place, Proposal proposal) const;
-  int FailuresLeft() const;
+  int FailuresLeft(const Place& place) const;
 
   Parts parts_;
   std::vector<TrialRecord> trials_;
