@@ -444,13 +444,14 @@ TEST(HttpChatModel, ASchemaThatIsAnsweredWithAnErrorOfTheServerGivesWayToo) {
   Trial trial([](const std::string& request, int, Connection& to) {
     to.Send(request.find("\"json_schema\"") == std::string::npos
                 ? Stream("7")
-                : FaultyServer::Answer(500, R"({"error":{"message":"1 validation error: 'loc': )"
-                                            R"(('body', 'response_format', 'type')"}})"));
-});
-ChatRequest request = Question();
-request.json_schema = R"({"type":"integer"})";
-ASSERT_TRUE(trial.Ask(request)) << trial.message;
-EXPECT_EQ(trial.count(), 2u);
+                : FaultyServer::Answer(500,
+                                       "{\"error\":{\"message\":\"1 validation error: 'loc': "
+                                       "('body', 'response_format', 'type')\"}}"));
+  });
+  ChatRequest request = Question();
+  request.json_schema = R"({"type":"integer"})";
+  ASSERT_TRUE(trial.Ask(request)) << trial.message;
+  EXPECT_EQ(trial.count(), 2u);
 }
 
 TEST(HttpChatModel, ARefusalThatNothingHelpsIsPassedOn) {

@@ -162,7 +162,8 @@ Result<std::unique_ptr<ChatModel>> OpenModel(const ModelSpec& spec, const ModelO
   std::unique_ptr<ChatModel> model = std::move(provider.model);
   if (!options.record.empty()) {
     OPTIML_ASSIGN(model,
-                  RecordingChatModel::Open(std::move(model), Resolved(options, options.record)));
+                  RecordingChatModel::Open(std::move(model), Resolved(options, options.record),
+                                           LostTo(options.budget)));
   }
   if (options.budget != nullptr) {
     model = std::make_unique<BudgetedChatModel>(std::move(model), options.budget, provider.price);
