@@ -65,12 +65,29 @@ Result<void> Budget::AddLost(const TokenUse& tokens, double dollars) {
   return Fits(0, 0);
 }
 
+int64_t BudgetedChatModel::CarefulPromptTokens(const ChatRequest& request) const {
+  const double text = static_cast<double>(PromptBytes(request)) * tokens_per_byte_;
+  return tokens_of_template_ + static_cast<int64_t>(std::ceil(text)) +
+         kTokensAroundAMessage * static_cast<int64_t>(request.messages.size());
+}
+
+void BudgetedChatModel::Learn(const ChatRequest& request, int64_t prompt_tokens) {
+  // Below it a template's own text weighs more than the prompt's.
+  static constexpr int64_t kLongPrompt = 1000;
+  const int64_t more = prompt_tokens - CarefulPromptTokens(request);
+  if (more <= 0) {
+    return;
+  }
+  if (const int64_t bytes = PromptBytes(request); bytes < kLongPrompt) {
+    tokens_of_template_ += more;
+  } else {
+    tokens_per_byte_ += static_cast<double>(more) / static_cast<double>(bytes);
+  }
+}
+
 Result<ChatReply> BudgetedChatModel::Complete(const ChatRequest& request) {
-  const int64_t bytes = PromptBytes(request);
-  const int64_t around = kTokensAroundAMessage * static_cast<int64_t>(request.messages.size());
   TokenUse most;
-  most.prompt =
-      around + static_cast<int64_t>(std::ceil(static_cast<double>(bytes) * tokens_per_byte_));
+  most.prompt = CarefulPromptTokens(request);
   most.completion = request.max_tokens;
   const int64_t tokens = most.prompt + most.completion;
   const double dollars = price_ ? price_->Dollars(most) : 0;
@@ -79,10 +96,8 @@ Result<ChatReply> BudgetedChatModel::Complete(const ChatRequest& request) {
   budget_->Release(tokens, dollars);
   if (reply) {
     budget_->Add(reply->tokens, reply->dollars);
-    if (!reply->tokens.estimated && bytes > 0 && reply->tokens.prompt > around) {
-      tokens_per_byte_ =
-          std::max(tokens_per_byte_,
-                   static_cast<double>(reply->tokens.prompt - around) / static_cast<double>(bytes));
+    if (!reply->tokens.estimated) {
+      Learn(request, reply->tokens.prompt);
     }
   }
   return reply;

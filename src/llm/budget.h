@@ -81,12 +81,18 @@ class BudgetedChatModel : public ChatModel {
   Result<ChatReply> Complete(const ChatRequest& request) override;
 
  private:
+  int64_t CarefulPromptTokens(const ChatRequest& request) const;
+  // Takes from a reply what prompts really cost.
+  void Learn(const ChatRequest& request, int64_t prompt_tokens);
+
   std::unique_ptr<ChatModel> inner_;
   std::shared_ptr<Budget> budget_;
   std::optional<Price> price_;
   // The most tokens that a byte of a prompt has taken so far. It starts at one token for two bytes,
   // which English, C++ and JSON stay below (3 to 4 bytes a token).
   double tokens_per_byte_ = 0.5;
+  // The most tokens that a short prompt took beyond that: what the model's template adds.
+  int64_t tokens_of_template_ = 0;
 };
 
 }  // namespace optiml

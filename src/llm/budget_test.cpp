@@ -65,12 +65,18 @@ TEST(BudgetedChatModel, RefusesByDollarsToo) {
 }
 
 TEST(BudgetedChatModel, LearnsThatAPromptTakesMoreTokensThanThought) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 1000, .dollars = {}});
+  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 10'000, .dollars = {}});
   int calls = 0;
-  BudgetedChatModel model(Counting(208, 1, &calls), budget, {});  // a token a byte
-  EXPECT_TRUE(model.Complete(Question(200, 10)));
-  EXPECT_FALSE(model.Complete(Question(700, 100)));  // 350 tokens by the first estimate
-  EXPECT_EQ(calls, 1);
+  BudgetedChatModel model(Counting(2008, 1, &calls), budget, {});  // a token a byte
+  EXPECT_TRUE(model.Complete(Question(2000, 10)));
+  EXPECT_FALSE(model.Complete(Question(7900, 100)));  // 3958 tokens by the first estimate
+  EXPECT_TRUE(model.Complete(Question(7800, 100)));
+  // What a template adds to a short prompt says nothing about a long one.
+  BudgetedChatModel other(Counting(88, 1, &calls), budget, {});
+  EXPECT_TRUE(other.Complete(Question(10, 10)));
+  EXPECT_TRUE(other.Complete(Question(7000, 100)));
+  EXPECT_FALSE(other.Complete(Question(10, 5720)));
+  EXPECT_EQ(calls, 4);
 }
 
 TEST(BudgetedChatModel, AFailedRequestGivesItsReservationBack) {

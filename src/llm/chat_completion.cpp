@@ -20,10 +20,6 @@ bool Mentions(const std::string& text, std::string_view word) {
 std::string OnOneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  if (text.size() > kLongestQuote) {
-    text.resize(kLongestQuote);
-    text += "...";
-  }
   return Utf8Text(text);
 }
 
@@ -75,7 +71,8 @@ bool Dialect::GiveWay(const std::string& complaint, const ChatRequest& request) 
 
 std::string ChatCompletionBody(const std::string& model, const ChatRequest& request,
                                const Dialect& dialect) {
-  Json body = {{"model", model}, {"messages", Messages(request, dialect)}, {"stream", true}};
+  Json body = {
+      {"model", model}, {"messages", Messages(request, dialect)}, {"stream", dialect.stream}};
   body[dialect.max_completion_tokens ? "max_completion_tokens" : "max_tokens"] = request.max_tokens;
   if (dialect.temperature) {
     body["temperature"] = request.temperature;
@@ -83,7 +80,7 @@ std::string ChatCompletionBody(const std::string& model, const ChatRequest& requ
   if (dialect.seed) {
     body["seed"] = request.seed & 0x7fffffff;  // endpoints take 32 bits with a sign
   }
-  if (dialect.stream_options) {
+  if (dialect.stream && dialect.stream_options) {
     body["stream_options"] = {{"include_usage", true}};
   }
   if (!request.json_schema.empty() && dialect.schema != Dialect::Schema::kPrompt) {
@@ -99,20 +96,34 @@ EndpointError ParseEndpointError(const std::string& body) {
   error.message = inner.is_string() ? inner.get<std::string>() : StringMember(inner, "message");
   error.code = StringMember(inner, "code");
   if (error.message.empty()) {
-    error.message = StringMember(json, "message");
+    error.message =
+        StringMember(json, json.is_object() && json.contains("detail") ? "detail" : "message");
   }
   error.message = OnOneLine(error.message.empty() ? body : error.message);
   return error;
 }
 
-CompletionReader::CompletionReader(size_t longest_bytes)
+std::string Quotation(std::string words) {
+  if (words.size() > kLongestQuote) {
+    words.resize(kLongestQuote);
+    words = Utf8Text(words) + "...";
+  }
+  return words;
+}
+
+CompletionReader::CompletionReader(size_t longest_bytes, ApiKey key)
     : longest_bytes_(longest_bytes),
+      key_(std::move(key)),
       events_([this](const std::string& data) { TakeEvent(data); }) {}
 
 void CompletionReader::Fail(std::string what) {
   if (failure_.empty()) {
     failure_ = std::move(what);
   }
+}
+
+std::string CompletionReader::Quoted(std::string_view text) const {
+  return Quotation(key_.Redact(OnOneLine(std::string(text))));
 }
 
 Result<void> CompletionReader::Feed(std::string_view bytes) {
@@ -156,17 +167,17 @@ void CompletionReader::TakeEvent(const std::string& data) {
 void CompletionReader::TakeObject(std::string_view text, const char* message_name) {
   const Json json = ParseJson(text);
   if (!json.is_object()) {
-    Fail("the answer is not JSON: " + OnOneLine(std::string(text.substr(0, 80))));
+    Fail("the answer is not JSON: " + Quoted(text));
     return;
   }
   if (json.contains("error") && !json["error"].is_null()) {
-    Fail("the endpoint says: " + ParseEndpointError(std::string(text)).message);
+    Fail("the endpoint says: " + Quoted(ParseEndpointError(std::string(text)).message));
     return;
   }
   const Json& choices = Member(json, "choices");
   const Json& usage = Member(json, "usage");
   if (!choices.is_array() && !usage.contains("prompt_tokens")) {
-    Fail("the answer is no chat completion: " + OnOneLine(std::string(text.substr(0, 80))));
+    Fail("the answer is no chat completion: " + Quoted(text));
     return;
   }
   if (choices.is_array() && !choices.empty()) {

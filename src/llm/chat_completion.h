@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "llm/api_key.h"
 #include "llm/chat_model.h"
 #include "llm/event_stream.h"
 
@@ -25,35 +26,39 @@ struct Dialect {
   bool temperature = true;
   bool seed = true;
   bool stream_options = true;
+  bool stream = true;  // off: the endpoint says its errors only to those who do not stream
 
   // Takes back what `complaint` (an endpoint's message for a 400 or 422) is about. False when it is
   // about nothing that could be left out of `request`.
   bool GiveWay(const std::string& complaint, const ChatRequest& request);
 };
 
-// The body of the request, with streaming.
+// The body of the request.
 std::string ChatCompletionBody(const std::string& model, const ChatRequest& request,
                                const Dialect& dialect);
 
-// What an endpoint says in the body of an error: its "message", else the beginning of the text, on
-// one line.
+// What an endpoint says in the body of an error: its "message", else all of the text, on one line.
 struct EndpointError {
   std::string message;
   std::string code;  // "context_length_exceeded"; empty when it names none
 };
 EndpointError ParseEndpointError(const std::string& body);
+// An endpoint's words for a message of ours: no more than their beginning.
+std::string Quotation(std::string words);
 
 // Puts a reply together from server-sent events, or from one JSON object when the endpoint does not
 // stream.
 class CompletionReader {
  public:
-  // `longest_bytes`: of the reply's text.
-  explicit CompletionReader(size_t longest_bytes);
+  // `longest_bytes`: of the reply's text. `key`: taken out of what is quoted.
+  CompletionReader(size_t longest_bytes, ApiKey key);
   CompletionReader(const CompletionReader&) = delete;  // its parts point to it
   CompletionReader& operator=(const CompletionReader&) = delete;
 
   // Fails with kInternal when the answer is not what a chat completion is, or has no end.
   Result<void> Feed(std::string_view bytes);
+  // Nothing at all came: some servers do not know how to say an error in a stream.
+  bool is_empty() const { return form_ == Form::kUnknown; }
   // Feed failed since more came than was asked for; asking again would bring the same.
   bool is_too_long() const { return too_long_; }
   // The text so far.
@@ -69,7 +74,11 @@ class CompletionReader {
   void TakeObject(std::string_view text, const char* message_name);
   void Fail(std::string what);
 
+  // The beginning of what came, for a message.
+  std::string Quoted(std::string_view text) const;
+
   size_t longest_bytes_;
+  ApiKey key_;
   Form form_ = Form::kUnknown;
   EventStream events_;
   std::string object_;

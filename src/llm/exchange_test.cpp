@@ -202,7 +202,12 @@ TEST(RecordingChatModel, AFullDiskIsAnErrorAndTakesTheHalfLineBack) {
   Recording recording;
   recording.Record({"one"});
   const std::string before = recording.Text();
-  auto model = RecordingChatModel::Open(EchoModel(), recording.file);
+  int64_t lost = 0;
+  auto model = RecordingChatModel::Open(EchoModel(), recording.file,
+                                        [&](const TokenUse& tokens, double) -> Result<void> {
+                                          lost += tokens.prompt + tokens.completion;
+                                          return {};
+                                        });
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
@@ -214,6 +219,7 @@ TEST(RecordingChatModel, AFullDiskIsAnErrorAndTakesTheHalfLineBack) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code(), ErrorCode::kIo);
   EXPECT_EQ(recording.Text(), before);
+  EXPECT_EQ(lost, 6);  // the reply that is not handed on was paid for
   EXPECT_TRUE((*model)->Complete(Question("two")));
 }
 

@@ -70,6 +70,7 @@ Result<ChatReply> HttpChatModel::CompleteWithKey(const ChatRequest& request) {
   const Moment deadline = SteadyClock::now() + request.time_limit;
   milliseconds wait = options_.first_wait;
   int attempts = 0;
+  dialect_.stream = true;
   while (true) {
     if (options_.rate_limiter != nullptr) {
       const Nanoseconds turn = options_.rate_limiter->Take(SteadyClock::now().time_since_epoch());
@@ -113,7 +114,7 @@ Result<void> HttpChatModel::Wait(const ChatRequest& request, Nanoseconds wait, M
 }
 
 HttpChatModel::Attempt HttpChatModel::Try(const ChatRequest& request, Moment deadline) {
-  CompletionReader reader(LongestReplyBytes(request));
+  CompletionReader reader(LongestReplyBytes(request), options_.key);
   HttpRequest post;
   post.url = options_.base_url + "/chat/completions";
   post.headers = {"Content-Type: application/json", "Accept: text/event-stream, application/json"};
@@ -137,6 +138,10 @@ HttpChatModel::Attempt HttpChatModel::Try(const ChatRequest& request, Moment dea
   }
   if (outcome.status != 200) {
     return Refused(request, outcome);
+  }
+  if (reader.is_empty() && dialect_.stream) {
+    dialect_.stream = false;
+    return {Attempt::Next::kOtherDialect, Because(ErrorCode::kInternal, "the answer is empty")};
   }
   auto reply = reader.Finish(request);
   if (!reply) {
@@ -164,11 +169,12 @@ HttpChatModel::Attempt HttpChatModel::Lost(const ChatRequest& request, const std
 
 HttpChatModel::Attempt HttpChatModel::Refused(const ChatRequest& request,
                                               const HttpOutcome& outcome) {
-  const EndpointError said = ParseEndpointError(outcome.body);
+  EndpointError said = ParseEndpointError(outcome.body);
+  said.message = options_.key.Redact(std::move(said.message));  // before it is cut anywhere
   const int status = outcome.status;
   const auto because = [&](ErrorCode code, const std::string& what) {
     return Because(code, fmt::format("{} (status {}{}{})", what, status,
-                                     said.message.empty() ? "" : ": ", said.message));
+                                     said.message.empty() ? "" : ": ", Quotation(said.message)));
   };
   if (outcome.retry_after && options_.rate_limiter != nullptr) {
     options_.rate_limiter->HoldUntil(SteadyClock::now().time_since_epoch() + *outcome.retry_after);
@@ -176,6 +182,11 @@ HttpChatModel::Attempt HttpChatModel::Refused(const ChatRequest& request,
   if (status == 429 && said.code == "insufficient_quota") {
     return {Attempt::Next::kReturn,
             because(ErrorCode::kUnavailable, "the account's quota is spent")};
+  }
+  // llama-cpp-python's server answers 500 to a response_format that it does not know.
+  if (status == 500 && said.message.find("'response_format'") != std::string::npos &&
+      dialect_.GiveWay(said.message, request)) {
+    return {Attempt::Next::kOtherDialect, because(ErrorCode::kInvalidArgument, "refused")};
   }
   if (PassesByItself(status)) {
     return {Attempt::Next::kAgain,

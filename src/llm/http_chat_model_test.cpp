@@ -204,6 +204,20 @@ TEST(HttpChatModel, AKeyThatTheEndpointSendsBackIsTakenOut) {
   EXPECT_EQ(reply->text, "your key is [key]!");
 }
 
+TEST(HttpChatModel, AKeyThatIsCutOffIsNotShownInPart) {
+  for (const size_t before : {280u, 290u, 299u}) {
+    const std::string words = std::string(before, 'x') + kSecret;
+    for (const std::string& answer :
+         {FaultyServer::Answer(403, words), FaultyServer::Answer(200, words),
+          FaultyServer::Answer(200, R"({"error":{"message":")" + words + R"("}})")}) {
+      Trial trial(answer);
+      ASSERT_FALSE(trial.Ask());
+      EXPECT_THAT(trial.message, Not(HasSubstr("sk-")));
+      EXPECT_LT(trial.message.size(), 500u);
+    }
+  }
+}
+
 TEST(HttpChatModel, AnUnknownModelIsNamed) {
   Trial trial(FaultyServer::Answer(
       404, R"({"error":{"message":"The model `test-model` does not exist"}})"));
@@ -408,6 +422,36 @@ TEST(HttpChatModel, LeavesOutWhatTheEndpointDoesNotKnow) {
   EXPECT_THAT(last, HasSubstr(R"("max_completion_tokens":100)"));
   ASSERT_TRUE(model.Complete(request));  // what was learnt stays
   EXPECT_EQ(server.requests().size(), tries + 1);
+}
+
+TEST(HttpChatModel, AnEmptyStreamIsAskedForInOnePiece) {
+  Trial trial([](const std::string& request, int, Connection& to) {
+    to.Send(request.find("\"stream\":true") != std::string::npos
+                ? FaultyServer::StreamHead()
+                : FaultyServer::Answer(400, R"({"error":{"message":"too long",
+                                               "code":"context_length_exceeded"}})"));
+  });
+  ASSERT_FALSE(trial.Ask());
+  EXPECT_EQ(trial.count(), 2u);
+  EXPECT_TRUE(trial.lost.empty());
+  EXPECT_THAT(trial.message, HasSubstr("model's context (status 400: too long)"));
+  Trial empty("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  ASSERT_FALSE(empty.Ask());
+  EXPECT_THAT(empty.message, HasSubstr("the answer broke off"));
+}
+
+TEST(HttpChatModel, ASchemaThatIsAnsweredWithAnErrorOfTheServerGivesWayToo) {
+  Trial trial([](const std::string& request, int, Connection& to) {
+    to.Send(request.find("\"json_schema\"") == std::string::npos
+                ? Stream("7")
+                : FaultyServer::Answer(500,
+                                       "{\"error\":{\"message\":\"1 validation error: 'loc': "
+                                       "('body', 'response_format', 'type')\"}}"));
+  });
+  ChatRequest request = Question();
+  request.json_schema = R"({"type":"integer"})";
+  ASSERT_TRUE(trial.Ask(request)) << trial.message;
+  EXPECT_EQ(trial.count(), 2u);
 }
 
 TEST(HttpChatModel, ARefusalThatNothingHelpsIsPassedOn) {

@@ -64,14 +64,16 @@ Result<void> Prepare(int descriptor, const std::filesystem::path& file, const st
 
 }  // namespace
 
-Result<std::unique_ptr<ChatModel>> RecordingChatModel::Open(std::unique_ptr<ChatModel> inner,
-                                                            const std::filesystem::path& file) {
+Result<std::unique_ptr<ChatModel>> RecordingChatModel::Open(
+    std::unique_ptr<ChatModel> inner, const std::filesystem::path& file,
+    std::function<Result<void>(const TokenUse&, double dollars)> on_lost) {
   const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return WriteError(file, "cannot write");
   }
   std::unique_ptr<RecordingChatModel> model(
       new RecordingChatModel(std::move(inner), file, descriptor));
+  model->on_lost_ = std::move(on_lost);
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     return Error(ErrorCode::kUnavailable,
                  file.string() + ": another process is recording to this file");
@@ -88,7 +90,13 @@ Result<ChatReply> RecordingChatModel::Complete(const ChatRequest& request) {
   Exchange exchange;
   exchange.request = request;
   exchange.outcome = inner_->Complete(request);
-  OPTIML_TRY(AppendLine(descriptor_, file_, FormatExchange(exchange)));
+  auto written = AppendLine(descriptor_, file_, FormatExchange(exchange));
+  if (!written) {
+    if (exchange.outcome && on_lost_) {
+      (void)on_lost_(exchange.outcome->tokens, exchange.outcome->dollars).has_value();
+    }
+    return std::move(written).error();
+  }
   return exchange.outcome;
 }
 

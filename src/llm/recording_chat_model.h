@@ -10,6 +10,7 @@
 // dropped when the file is opened again. One process at a time may write to a file.
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,8 +23,11 @@ class RecordingChatModel : public ChatModel {
   // Appends to `file`, or begins it. Fails with kIo (or kNotFound for its folder), kUnavailable
   // when another process is writing to it, kParse when it is a file of another kind,
   // kInvalidArgument when it was recorded from a model of another name.
-  static Result<std::unique_ptr<ChatModel>> Open(std::unique_ptr<ChatModel> inner,
-                                                 const std::filesystem::path& file);
+  // `on_lost` (may be null) is called with what a reply has cost that could not be written down and
+  // so is not handed on (Budget::AddLost).
+  static Result<std::unique_ptr<ChatModel>> Open(
+      std::unique_ptr<ChatModel> inner, const std::filesystem::path& file,
+      std::function<Result<void>(const TokenUse&, double dollars)> on_lost = nullptr);
   ~RecordingChatModel() override;
   RecordingChatModel(const RecordingChatModel&) = delete;  // owns the descriptor
   RecordingChatModel& operator=(const RecordingChatModel&) = delete;
@@ -39,6 +43,7 @@ class RecordingChatModel : public ChatModel {
   std::unique_ptr<ChatModel> inner_;
   std::filesystem::path file_;
   int descriptor_;
+  std::function<Result<void>(const TokenUse&, double dollars)> on_lost_;
 };
 
 }  // namespace optiml
