@@ -81,6 +81,7 @@ class Writer {
     if (Is("bert")) {
       gguf_set_val_bool(gguf_, "bert.attention.causal", false);
       Key("pooling_type", 1U);
+      gguf_set_val_u32(gguf_, "tokenizer.ggml.token_type_count", 2);
     }
     if (Is("deepseek2")) {
       Key("rope.dimension_count", static_cast<uint32_t>(kRopeWidth));

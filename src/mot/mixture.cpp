@@ -106,7 +106,7 @@ Result<void> Mixture::BeforeToken(llama_token token, int64_t place) {
   return {};
 }
 
-void Mixture::Unbind() {
+Mixture::~Mixture() {
   pool_.expert(primary_).hook().Clear();
 }
 

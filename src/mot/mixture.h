@@ -30,6 +30,10 @@ class Mixture {
   // `pool` and `reader` must outlive it. REQUIRES: boundaries and experts of the bundle
   Mixture(ExpertPool& pool, PeerReader& reader, size_t primary, std::vector<MixturePeer> peers,
           MixtureOptions options);
+  // The primary is a plain model again.
+  ~Mixture();
+  Mixture(const Mixture&) = delete;  // the primary's hook knows its address
+  Mixture& operator=(const Mixture&) = delete;
 
   // Says everything that the primary's cached prompt depends on.
   ContentHash Key(const std::vector<llama_token>& prompt) const;
@@ -42,9 +46,6 @@ class Mixture {
   Result<void> BeginAnswer();
   // Before the primary reads `token`, the answer's token `place`.
   Result<void> BeforeToken(llama_token token, int64_t place);
-  // The primary is a plain model again.
-  void Unbind();
-
   bool answers_one_at_a_time() const { return options_.mode != PeerMode::kStatic; }
 
  private:

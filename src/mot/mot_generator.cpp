@@ -16,18 +16,6 @@ Error BadOption(std::string what) {
   return Error(ErrorCode::kInvalidArgument, std::move(what));
 }
 
-// Ends a mixture's hold on the primary's hook, however the request ends.
-class Unbinder {
- public:
-  explicit Unbinder(Mixture& mixture) : mixture_(mixture) {}
-  ~Unbinder() { mixture_.Unbind(); }
-  Unbinder(const Unbinder&) = delete;
-  Unbinder& operator=(const Unbinder&) = delete;
-
- private:
-  Mixture& mixture_;
-};
-
 }  // namespace
 
 MotGenerator::MotGenerator(std::unique_ptr<ExpertPool> pool, const MotOptions& options)
@@ -187,7 +175,6 @@ Result<Generated> MotGenerator::Generate(const PromptViews& views, int n,
     generated.view_tokens += static_cast<int64_t>(peer.view.size());
   }
   Mixture mixture(*pool_, reader_, index, std::move(peers), mixture_options_);
-  const Unbinder unbinder(mixture);
   const bool one_at_a_time = mixture.answers_one_at_a_time();
   request.width = std::max(options.width, one_at_a_time ? 1 : n);
   if (primary.sequences() < request.width) {
