@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -33,8 +34,16 @@ Result<void> CheckNumbers(const std::vector<float>& values, int64_t count, const
 }
 
 Result<void> CheckExpert(const BundleExpert& expert, size_t boundaries) {
-  if (expert.name.empty() || expert.width <= 0 || expert.layers < 1) {
-    return Wrong("an expert without a name, layers or a width");
+  const bool named = !expert.name.empty() &&
+                     std::all_of(expert.name.begin(), expert.name.end(), [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+                     });
+  if (!named) {
+    return Wrong(
+        fmt::format("\"{}\" is no name of an expert (letters, digits, . _ -)", expert.name));
+  }
+  if (expert.width <= 0 || expert.layers < 1) {
+    return Wrong(fmt::format("expert {} has no layers or no width", expert.name));
   }
   if (expert.boundaries.size() != boundaries) {
     return Wrong(fmt::format("expert {} has {} boundaries, not {}", expert.name,

@@ -33,7 +33,7 @@ Result<PeerMode> ParsePeerMode(const std::string& name);
 const std::vector<std::string>& ViewParts();
 
 struct BundleExpert {
-  std::string name;  // how people call it; unique in the bundle
+  std::string name;  // how people call it: letters, digits, . _ -; unique in the bundle
   std::string file;  // the GGUF file's name, a hint
   std::string architecture;
   int layers = 0;

@@ -3,6 +3,7 @@
 #include <ggml.h>
 #include <gguf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -254,7 +255,15 @@ void WriteRouter(Writer& writer, const RouterWeights& router, int64_t experts) {
 
 Result<Bundle> ParseBundle(std::string_view bytes) {
   OPTIML_ASSIGN(const GgufReader reader, GgufReader::Open(bytes));
-  return Read(reader);
+  auto bundle = Read(reader);
+  if (!bundle) {
+    // It may quote the file, which may hold anything.
+    std::string message = bundle.error().message();
+    std::replace_if(
+        message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+    return Error(ErrorCode::kParse, message);
+  }
+  return bundle;
 }
 
 Result<Bundle> LoadBundle(const std::filesystem::path& file) {

@@ -54,13 +54,13 @@ class BundleFile : public ::testing::Test {
     ggml_context* tensors = nullptr;
     gguf_init_params parameters{};
     parameters.ctx = &tensors;
-    gguf_context* gguf = gguf_init_from_file(file_.c_str(), parameters);
-    for (ggml_tensor* tensor = ggml_get_first_tensor(tensors); tensor != nullptr;
-         tensor = ggml_get_next_tensor(tensors, tensor)) {
-      if (gguf_find_tensor(gguf, tensor->name) >= 0) {
-        gguf_set_tensor_data(gguf, tensor->name, tensor->data);
-      }
+    gguf_context* read = gguf_init_from_file(file_.c_str(), parameters);
+    gguf_context* gguf = gguf_init_empty();  // what was read cannot be written again as it is
+    gguf_set_kv(gguf, read);
+    for (int64_t i = 0; i < gguf_get_n_tensors(read); ++i) {
+      gguf_add_tensor(gguf, ggml_get_tensor(tensors, gguf_get_tensor_name(read, i)));
     }
+    gguf_free(read);
     change(gguf);
     gguf_write_to_file(gguf, file_.c_str(), false);
     gguf_free(gguf);
@@ -255,6 +255,8 @@ TEST(MakeUntrainedBundle, HasUpMatricesOfZeroAndARouterWithoutAnOpinion) {
   }
   EXPECT_THAT(bundle.router.output, ::testing::Each(0.0F));
   EXPECT_FALSE(MakeUntrainedBundle({}, {}));
+  EXPECT_EQ(MakeUntrainedBundle({SomeExpert("a b", 8, 6)}, {}).error().message(),
+            "\"a b\" is no name of an expert (letters, digits, . _ -)");
   EXPECT_FALSE(MakeUntrainedBundle({SomeExpert("a", 8, 6), SomeExpert("a", 8, 6)}, {}));
 }
 

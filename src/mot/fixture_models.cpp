@@ -36,12 +36,14 @@ class Writer {
     Settings();
     const int64_t tokens = Vocabulary();
     Float("token_embd.weight", {model_.width, tokens}, 1.0F);
-    Norm("output_norm", model_.width);
-    if (model_.architecture == "bert") {
+    if (!Is("bert")) {
+      Norm("output_norm", model_.width);
+    }
+    if (Is("bert")) {
       Norm("token_embd_norm", model_.width);
-      Float("position_embd.weight", {model_.width, 512}, 0.1F);
+      Float("position_embd.weight", {model_.width, 2048}, 0.1F);
       Float("token_types.weight", {model_.width, 2}, 0.1F);
-    } else if (model_.architecture != "gemma3") {
+    } else if (!Is("gemma3")) {
       Matrix("output.weight", model_.width, tokens);
     }
     for (int layer = 0; layer < model_.layers; ++layer) {
