@@ -1,5 +1,6 @@
 #include "mot/interaction_layer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -146,16 +147,33 @@ Result<void> InteractionLayer::SetLatents(const Latents& latents, int64_t room) 
   latent_buffer_.reset();
   latent_context_ = MakeGgmlContext(2);
   const int64_t capacity = latents.rows + room + 1;
-  keys_ = ggml_new_tensor_2d(latent_context_.get(), GGML_TYPE_F32, shared_width_, capacity);
+  keys_ = ggml_new_tensor_3d(latent_context_.get(), GGML_TYPE_F32, shared_width_ / heads_, capacity,
+                             heads_);
   values_ = ggml_new_tensor_2d(latent_context_.get(), GGML_TYPE_F32, capacity, shared_width_);
   latent_buffer_.reset(ggml_backend_alloc_ctx_tensors(latent_context_.get(), backend_->get()));
   if (latent_buffer_ == nullptr) {
     return NoMemory(*backend_);
   }
   ggml_backend_buffer_clear(latent_buffer_.get(), 0);  // the null key's value among them
-  ggml_backend_tensor_set(keys_, null_key_.data(), 0, null_key_.size() * sizeof(float));
+  SetKeys(null_key_, 0);
   AppendLatents(latents);
   return {};
+}
+
+// Whole keys become heads, each head's side by side: that is how they are read.
+void InteractionLayer::SetKeys(const std::vector<float>& keys, size_t first) {
+  const auto s = static_cast<size_t>(shared_width_);
+  const auto heads = static_cast<size_t>(heads_);
+  const size_t width = s / heads;
+  const size_t rows = keys.size() / s;
+  std::vector<float> of_head(rows * width);
+  for (size_t head = 0; head < heads; ++head) {
+    for (size_t row = 0; row < rows; ++row) {
+      std::copy_n(&keys[row * s + head * width], width, &of_head[row * width]);
+    }
+    ggml_backend_tensor_set(keys_, of_head.data(), head * keys_->nb[2] + first * keys_->nb[1],
+                            of_head.size() * sizeof(float));
+  }
 }
 
 void InteractionLayer::AppendLatents(const Latents& latents) {
@@ -166,8 +184,7 @@ void InteractionLayer::AppendLatents(const Latents& latents) {
   const auto s = static_cast<size_t>(shared_width_);
   const auto rows = static_cast<size_t>(latents.rows);
   const auto first = static_cast<size_t>(rows_ + 1);
-  ggml_backend_tensor_set(keys_, latents.keys.data(), first * s * sizeof(float),
-                          rows * s * sizeof(float));
+  SetKeys(latents.keys, first);
   // Values are read along the latents: they are kept with the latents innermost.
   std::vector<float> turned(rows * s);
   for (size_t row = 0; row < rows; ++row) {
@@ -190,9 +207,8 @@ ggml_tensor* InteractionLayer::Attention(Graph& made, ggml_tensor* hidden) const
   ggml_tensor* query = ggml_mul_mat(context, query_, ggml_rms_norm(context, hidden, epsilon_));
   query = ggml_reshape_3d(context, query, head, heads_, rows);
   query = ggml_permute(context, query, 0, 2, 1, 3);  // [heads][rows][head]
-  const auto head_bytes = static_cast<size_t>(head) * sizeof(float);
   ggml_tensor* keys =
-      ggml_view_3d(context, keys_, head, latents, heads_, keys_->nb[1], head_bytes, 0);
+      ggml_view_3d(context, keys_, head, latents, heads_, keys_->nb[1], keys_->nb[2], 0);
   ggml_tensor* values = ggml_view_3d(context, values_, latents, head, heads_, values_->nb[1],
                                      static_cast<size_t>(head) * values_->nb[1], 0);
   ggml_tensor* weights = ggml_mul_mat(context, keys, query);  // [heads][rows][latents]

@@ -79,6 +79,7 @@ class InteractionLayer {
   InteractionLayer() = default;
   // On `hidden`'s memory, up to the sum when `add`.
   Result<Graph> MakeGraph(ggml_tensor& hidden, bool masked, bool add) const;
+  void SetKeys(const std::vector<float>& keys, size_t first);
   ggml_tensor* Attention(Graph& made, ggml_tensor* hidden) const;
   void SetMask(const Graph& graph, const Visibility& visible) const;
 
@@ -95,7 +96,7 @@ class InteractionLayer {
   // The null key is row 0 of them.
   GgmlContext latent_context_;
   GgmlBuffer latent_buffer_;
-  ggml_tensor* keys_ = nullptr;    // [room][shared width]
+  ggml_tensor* keys_ = nullptr;    // [heads][room][shared width / heads]
   ggml_tensor* values_ = nullptr;  // [shared width][room]
   int64_t rows_ = 0;
   Graph graph_;  // the last one that Apply used
