@@ -215,6 +215,12 @@ TEST_F(GeneratorTest, LimitsEndARequestAndTheNextOneWorks) {
   GenerateOptions options = Sampled(3);
   options.stop = &stop;
   EXPECT_EQ(generator->Generate(Request("a"), 1, options).error().code(), ErrorCode::kInterrupted);
+  GenerateOptions late = Sampled(3);
+  late.sampling.max_tokens = 200;
+  late.time_limit = std::chrono::milliseconds(1);
+  const auto timed_out = generator->Generate(Request("another prompt"), 1, late);
+  ASSERT_FALSE(timed_out);
+  EXPECT_EQ(timed_out.error().code(), ErrorCode::kTimeout);
   const auto fresh = Must(generator->Generate(Request("a"), 1, Sampled(3)));
   EXPECT_EQ(Texts(fresh), Texts(Must(Open(trained_)->Generate(Request("a"), 1, Sampled(3)))));
   const auto long_prompt = generator->Generate(Request(std::string(400, 'x')), 1, Sampled(3));
