@@ -100,28 +100,25 @@ class ContractReader {
     return {};
   }
 
-  Together ReadTogether(std::string_view text) const {
-    Together together;
-    // " + " joins phrases, unless it stands in a formula.
-    if (text.find('?') != std::string_view::npos && text.find('=') != std::string_view::npos) {
-      // "?c = ?a * ?b + matrix": the formula, then words.
-      const size_t last = text.rfind(" + ");
-      const bool words_after =
-          last != std::string_view::npos &&
-          text.substr(last + 3).find_first_of("?=*^[") == std::string_view::npos;
-      if (words_after) {
-        together.push_back(ReadPhrase(text.substr(0, last), lexicon_));
-        together.push_back(ReadPhrase(text.substr(last + 3), lexicon_));
-      } else {
-        together.push_back(ReadPhrase(text, lexicon_));
+  // A phrase of variables alone, or one that loses a word, would be found nearly everywhere.
+  Result<Together> ReadTogether(std::string_view text, int line) const {
+    Together together = SplitTogether(text);
+    for (const Phrase& phrase : together) {
+      const bool says = std::any_of(phrase.words.begin(), phrase.words.end(), [](const auto& word) {
+        return word.size() == 1 || word[0] != '?';
+      });
+      if (!says || !phrase.dropped.empty()) {
+        return At(line, fmt::format("\"{}\" {}", text,
+                                    says ? "has a word that says nothing: " + phrase.dropped
+                                         : "says nothing"));
       }
-      return together;
     }
-    if (text == "+") {
-      together.push_back(ReadPhrase(text, lexicon_));
-      return together;
-    }
-    for (const std::string& part : SplitAt(text, " + ")) {
+    return together;
+  }
+
+  Together SplitTogether(std::string_view text) const {
+    Together together;
+    for (const std::string& part : SplitAt(text, " & ")) {
       together.push_back(ReadPhrase(part, lexicon_));
     }
     return together;
@@ -131,7 +128,8 @@ class ContractReader {
     OPTIML_ASSIGN(const std::vector<std::string> texts, Strings(entry));
     std::vector<Together> alternatives;
     for (const std::string& text : texts) {
-      alternatives.push_back(ReadTogether(text));
+      OPTIML_ASSIGN(Together together, ReadTogether(text, entry.line));
+      alternatives.push_back(std::move(together));
     }
     return alternatives;
   }
@@ -140,6 +138,8 @@ class ContractReader {
     for (const TomlEntry& entry : table.entries) {
       if (entry.key == "also") {
         OPTIML_ASSIGN(contract.also, ReadAlternatives(entry));
+      } else if (entry.key == "never") {
+        OPTIML_ASSIGN(contract.never, ReadAlternatives(entry));
       } else if (entry.key == "needs") {
         OPTIML_ASSIGN(const std::vector<std::string> texts, Strings(entry));
         for (const std::string& text : texts) {
@@ -150,7 +150,8 @@ class ContractReader {
             } else if (alternative.starts_with("@")) {
               need.choice = alternative.substr(1);
             } else {
-              need.any_of.push_back(ReadTogether(alternative));
+              OPTIML_ASSIGN(Together together, ReadTogether(alternative, entry.line));
+              need.any_of.push_back(std::move(together));
             }
           }
           contract.needs.push_back(std::move(need));
@@ -173,7 +174,8 @@ class ContractReader {
         } else if (entry.key == "default") {
           choice.default_value = entry.value.string;
         } else if (entry.key == "needs") {
-          choice.asked_by = {ReadTogether(entry.value.string)};
+          OPTIML_ASSIGN(Together together, ReadTogether(entry.value.string, entry.line));
+          choice.asked_by = {std::move(together)};
         } else if (entry.key == "value") {
           for (const TomlValue& value : entry.value.items) {
             OPTIML_ASSIGN(ChoiceValue read, ReadValue(value));
@@ -329,15 +331,18 @@ Phrase ReadPhrase(std::string_view text, const Lexicon& lexicon) {
     tokens.push_back(std::move(mark));
   }
   tokens.pop_back();  // the mark after the last part
-  phrase.is_literal = IsLiteral(tokens) && text.find('#') == std::string_view::npos;
+  const bool has_number = text.find('#') != std::string_view::npos;
+  phrase.is_literal = IsLiteral(tokens) && !has_number;
   for (size_t i = 0; i < tokens.size(); ++i) {
     // "#x#"
     if (i + 2 < tokens.size() && tokens[i].word == "#" && tokens[i + 1].word == "x" &&
         tokens[i + 2].word == "#") {
       phrase.words.push_back("#x#");
       i += 2;
-    } else if (phrase.is_literal || !tokens[i].is_stop || tokens.size() == 1) {
+    } else if (phrase.is_literal || !tokens[i].is_stop || has_number) {
       phrase.words.push_back(tokens[i].word);
+    } else {
+      phrase.dropped = tokens[i].text;
     }
   }
   return phrase;

@@ -34,8 +34,9 @@ struct Phrase {
   // Adjacent in the sentence as it stands, with its articles and single letters: phrases with
   // variables, operators or single letters. Others pass over words that say nothing.
   bool is_literal = false;
+  std::string dropped;  // a word of it that says nothing: in a contract, a mistake
 };
-// Phrases that must all be there, in any order ("add + bias").
+// Phrases that must all be there, in any order ("add & bias").
 using Together = std::vector<Phrase>;
 // One of these.
 struct Need {
@@ -72,6 +73,7 @@ struct Contract {
 
   std::vector<Need> needs;
   std::vector<Together> also;
+  std::vector<Together> never;  // what it is not about, though every word may be known
   std::vector<Choice> choices;
 
   SizeBindings default_sizes;

@@ -147,6 +147,13 @@ class Match {
 
   void Count() {
     const std::vector<Token>& tokens = sentence_.tokens();
+    for (const Together& never : contract_.never) {
+      const Covered covered = sentence_.Find(never);
+      if (!covered.empty()) {
+        candidate_.unexplained.push_back(tokens[covered.front()].text);
+        explained_[covered.front()] = true;  // counted
+      }
+    }
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].is_negated) {
         if (Has(tokens[i].word)) {

@@ -192,6 +192,9 @@ Sentence::Sentence(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
     all_.push_back(i);
     if (!token.is_stop && !token.is_variable() && token.kind != Token::Kind::kOperator) {
       content_.push_back(i);
+      if (token.kind == Token::Kind::kWord) {
+        words_.push_back(i);
+      }
     }
   }
 }
@@ -236,7 +239,11 @@ bool Sentence::MatchesAt(const Phrase& phrase, const std::vector<size_t>& order,
 }
 
 Covered Sentence::Find(const Phrase& phrase) const {
-  const std::vector<size_t>& order = phrase.is_literal ? all_ : content_;
+  const bool has_number =
+      std::any_of(phrase.words.begin(), phrase.words.end(), [](const std::string& word) {
+        return word.find_first_of("0123456789#") != std::string::npos;
+      });
+  const std::vector<size_t>& order = phrase.is_literal ? all_ : has_number ? content_ : words_;
   Covered covered;
   for (size_t at = 0; !phrase.words.empty() && at < order.size(); ++at) {
     if (MatchesAt(phrase, order, at)) {

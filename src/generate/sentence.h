@@ -37,6 +37,7 @@ class Sentence {
   std::vector<Token> tokens_;
   std::vector<size_t> all_;      // every token
   std::vector<size_t> content_;  // without those that say nothing and those that are negated
+  std::vector<size_t> words_;    // of these, without numbers and shapes
   bool has_object_ = false;
 };
 
