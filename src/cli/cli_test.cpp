@@ -11,9 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<std::string> kCommands = {"optimize", "generate", "init",   "check",     "profile",
-                                            "report",   "runs",   "resume",    "replay",
-                                            "export",   "doctor", "completion"};
+const std::vector<std::string> kCommands = {"optimize", "generate", "init",   "check",
+                                            "profile",  "report",   "runs",   "resume",
+                                            "replay",   "export",   "doctor", "completion"};
 
 TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
   CommandLine line;

@@ -64,8 +64,9 @@ class GenerateCommand : public Command {
     outcome.json["task"] = folder.string();
     const auto checked = skip_battery_ ? Result<void>() : Check(folder, outcome.json, env, tools);
     if (!checked) {
-      for (const auto& [name, text] : outcome.task->files) {
-        fs::remove(folder / name, ignored);
+      // The folder was empty: all that is in it is this command's.
+      for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        fs::remove_all(entry.path(), ignored);
       }
       if (!was_there) {
         fs::remove(folder, ignored);

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fake_toolbox.h"
+#include "cli/generate_model.h"
 #include "cli/intent.h"
+#include "llm/scripted_chat_model.h"
 
 namespace optiml {
 namespace {
@@ -151,6 +153,47 @@ TEST(Generate, TheListIsTheTableInDocs) {
   }
   ASSERT_NE(text->find("| operator |"), std::string::npos);
   EXPECT_EQ(text->substr(text->find("| operator |")), line.out.str());
+}
+
+IntentOutcome Ask(CommandLine& line, const std::string& text, std::deque<std::string> replies) {
+  ScriptedChatModel model(std::move(replies));
+  IntentOptions options;
+  options.text = text;
+  options.yes = true;
+  auto outcome = ResolveIntent(options, "optiml generate", line.env, line.env.out, &model);
+  EXPECT_TRUE(outcome) << outcome.error().message();
+  return outcome ? *std::move(outcome) : IntentOutcome();
+}
+
+TEST(Intent, AModelsProposalIsShownAndNotTakenByYes) {
+  CommandLine line;
+  const IntentOutcome outcome = Ask(line, "something about scores",
+                                    {R"({"operator":"softmax","choices":{"kind":"log_softmax"},)"
+                                     R"("covers_all":true,"left_out":"a tap"})"});
+  EXPECT_FALSE(outcome.task);
+  EXPECT_THAT(line.out.str(), HasSubstr("scripted proposes an operator; it leaves out: a tap"));
+  EXPECT_THAT(line.out.str(), HasSubstr("--operator softmax:kind=log_softmax"));
+}
+
+TEST(Intent, AModelIsNotAskedWhereOneOperatorIsClear) {
+  CommandLine line;
+  EXPECT_TRUE(Ask(line, "row-wise softmax", {}).task);
+}
+
+TEST(SampleIntoTask, WithoutAnAcceptedKernelTheTasksOwnStays) {
+  CommandLine line;
+  ASSERT_EQ(line.Run(Generate({"row-wise softmax", "-o", "s", "--yes"})), kExitDone);
+  const std::string own = line.Read("s/kernel.cu");
+  ScriptedChatModel model({"no kernel"});
+  TaskOptions task;
+  task.path = line.Path("s").string();
+  const auto rows = SampleIntoTask(model, task, true, 1, line.env, line.tools);
+  ASSERT_TRUE(rows) << rows.error().message();
+  EXPECT_FALSE((*rows)[0]["accepted"]);
+  EXPECT_EQ(line.Read("s/kernel.cu"), own);
+  EXPECT_FALSE(line.Exists("s/naive.cu"));
+  ScriptedChatModel again({"no kernel"});
+  EXPECT_FALSE(SampleIntoTask(again, task, false, 1, line.env, line.tools));
 }
 
 TEST(OptimizeIntent, WritesTheTaskBesideTheRun) {

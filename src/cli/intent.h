@@ -32,13 +32,17 @@ struct IntentOutcome {
   // Absent: nothing was taken. Then what was found and what to do was printed, and the command ends
   // with kExitBadUse.
   std::optional<GeneratedTask> task;
+  bool has_kernel = true;       // false: kernel.cu waits for a sample
   nlohmann::ordered_json json;  // what was found and what was taken
 };
 
 // `command`: what messages tell the user to run again, "optiml generate". `talk`: where it says
 // what it found; null: nowhere (--json).
+// `model`: asked where matching gives no clear answer; may be null. An operator that it proposes is
+// never taken by --yes; a task of its own (two references that agree) is.
 Result<IntentOutcome> ResolveIntent(const IntentOptions& options, const std::string& command,
-                                    CliEnv& env, std::ostream* talk);
+                                    CliEnv& env, std::ostream* talk, ChatModel* model = nullptr,
+                                    const ReferenceOptions& reference = {});
 
 // Writes the task's files into `folder`, which must not be there or be empty.
 Result<void> WriteTask(const GeneratedTask& task, const std::filesystem::path& folder);

@@ -105,9 +105,9 @@ class OptimizeCommand : public Command {
 
   // The task's folder stands beside the run's: "optiml-runs/softmax-20261129-192407-task".
   Result<bool> MakeTaskOfIntent(CliEnv& env) {
-    OPTIML_ASSIGN(const IntentOutcome outcome,
-                  ResolveIntent(intent_, "optiml optimize --intent", env,
-                                output_.json ? nullptr : env.out));
+    OPTIML_ASSIGN(
+        const IntentOutcome outcome,
+        ResolveIntent(intent_, "optiml optimize --intent", env, output_.json ? nullptr : env.out));
     if (!outcome.task) {
       if (output_.json) {
         *env.out << outcome.json.dump(2, ' ', false,

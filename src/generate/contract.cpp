@@ -29,17 +29,14 @@ std::vector<std::string> SplitAt(std::string_view text, std::string_view separat
 class ContractReader {
  public:
   ContractReader(const ContractFiles& files, const Lexicon& lexicon)
-      : files_(files),
-        lexicon_(lexicon),
-        file_(files.file) {}
+      : files_(files), lexicon_(lexicon), file_(files.file) {}
 
   Result<Contract> Read() {
     const size_t split = files_.contract.find("\n[args]\n");
     if (split == std::string_view::npos) {
       return Error(ErrorCode::kParse, file_ + ": no [args]");
     }
-    OPTIML_ASSIGN(const TomlValue document,
-                  ParseToml(files_.contract.substr(0, split + 1), file_));
+    OPTIML_ASSIGN(const TomlValue document, ParseToml(files_.contract.substr(0, split + 1), file_));
     Contract contract;
     contract.task_text = files_.contract.substr(split + 1);
     contract.kernel = files_.kernel;
@@ -265,10 +262,11 @@ class ContractReader {
   }
 
   Result<void> Validate(Contract& contract) const {
-    if (contract.name.empty() || contract.task_name.empty() || contract.title.empty() || contract.dtypes.empty() ||
-        contract.needs.empty() || contract.checked.empty()) {
-      return Error(ErrorCode::kParse,
-                   file_ + ": needs operator, name, title, dtypes, [words] needs and [sizes] checked");
+    if (contract.name.empty() || contract.task_name.empty() || contract.title.empty() ||
+        contract.dtypes.empty() || contract.needs.empty() || contract.checked.empty()) {
+      return Error(
+          ErrorCode::kParse,
+          file_ + ": needs operator, name, title, dtypes, [words] needs and [sizes] checked");
     }
     if (contract.count.empty() && contract.shapes.size() == 1 && contract.shapes[0].size() == 1 &&
         contract.shapes[0][0].size() == 1) {
@@ -277,9 +275,9 @@ class ContractReader {
     for (const SizeBindings& row : contract.checked) {
       for (const std::string& name : contract.size_order) {
         if (!row.contains(name) || row.size() != contract.size_order.size()) {
-          return Error(ErrorCode::kParse,
-                       fmt::format("{}: a checked row has other sizes than the default ({})",
-                                   file_, name));
+          return Error(
+              ErrorCode::kParse,
+              fmt::format("{}: a checked row has other sizes than the default ({})", file_, name));
         }
       }
     }

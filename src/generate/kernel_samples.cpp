@@ -77,7 +77,8 @@ class Sampler {
       sample.verdict.message = code.error().message();
       return sample;
     }
-    sample.source = KernelSource(*code, task_.source.entry(), fmt::format("sample{}.cu", index + 1));
+    sample.source =
+        KernelSource(*code, task_.source.entry(), fmt::format("sample{}.cu", index + 1));
     OPTIML_ASSIGN(sample.verdict, judge_(sample.source));
     return sample;
   }
@@ -102,9 +103,9 @@ std::string LauncherDeclaration(const KernelTask& task) {
   std::string parameters;
   for (const ArgSpec& arg : task.args) {
     const bool is_read_only = arg.is_buffer && arg.role == ArgRole::kIn;
-    parameters += fmt::format("{}{}{}{} {}", parameters.empty() ? "" : ", ",
-                              is_read_only ? "const " : "", CudaType(arg.dtype),
-                              arg.is_buffer ? "*" : "", arg.name);
+    parameters +=
+        fmt::format("{}{}{}{} {}", parameters.empty() ? "" : ", ", is_read_only ? "const " : "",
+                    CudaType(arg.dtype), arg.is_buffer ? "*" : "", arg.name);
   }
   return fmt::format("extern \"C\" void {}({})", task.source.entry(), parameters);
 }

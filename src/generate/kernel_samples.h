@@ -21,7 +21,7 @@ namespace optiml {
 // What the stages say of one kernel.
 struct KernelVerdict {
   bool accepted = false;
-  std::string message;           // of a refused one: the stage and the reason
+  std::string message;            // of a refused one: the stage and the reason
   std::optional<double> seconds;  // of an accepted one, at the timed shapes
 };
 // Builds, checks and times; an Error only where a tool is broken.
@@ -36,7 +36,7 @@ struct SampleOptions {
 };
 
 struct KernelSample {
-  KernelSource source;      // empty when the reply had no code
+  KernelSource source;        // empty when the reply had no code
   bool was_repaired = false;  // the second answer counts
   KernelVerdict verdict;
 };

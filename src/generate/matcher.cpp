@@ -247,8 +247,8 @@ MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
   std::stable_sort(met.begin(), met.end(), IsBetter);
   // Another that explains everything as well makes it a question, unless it hears fewer words of
   // what it needs: "row sum" is a sum as well, but "row" is then left over.
-  const bool is_alone = met.size() == 1 || !IsComplete(met[1]) ||
-                        met[1].core_words < met[0].core_words;
+  const bool is_alone =
+      met.size() == 1 || !IsComplete(met[1]) || met[1].core_words < met[0].core_words;
   result.kind =
       IsComplete(met[0]) && is_alone ? MatchResult::Kind::kClear : MatchResult::Kind::kQuestion;
   met.resize(std::min(met.size(), kMostCandidates));
@@ -285,7 +285,8 @@ Result<OperatorRequest> ParseOperator(const ContractLibrary& library, std::strin
       request.choices[key] = value;
     } else {
       std::string allowed;
-      for (const ChoiceValue& one : choice == nullptr ? std::vector<ChoiceValue>() : choice->values) {
+      for (const ChoiceValue& one :
+           choice == nullptr ? std::vector<ChoiceValue>() : choice->values) {
         allowed += (allowed.empty() ? "" : ", ") + one.name;
       }
       return Error(ErrorCode::kInvalidArgument,

@@ -123,10 +123,10 @@ class InterfaceReader {
         Declare("int " + name, "int " + name);
         continue;
       }
-      OPTIML_ASSIGN(const std::string value, kind == "buffer" ? Buffer(arg, name)
-                                             : kind == "scalar"
-                                                 ? Scalar(arg, name)
-                                                 : Result<std::string>(Bad("unknown kind " + kind)));
+      OPTIML_ASSIGN(const std::string value,
+                    kind == "buffer"   ? Buffer(arg, name)
+                    : kind == "scalar" ? Scalar(arg, name)
+                                       : Result<std::string>(Bad("unknown kind " + kind)));
       text += name + " = " + value + "\n";
     }
     return text;
@@ -271,8 +271,8 @@ Result<std::string> AskForReference(ChatModel& model, std::string_view sentence,
 
 Result<int> CompareReferences(const KernelTask& task, HostReference& one, HostReference& other) {
   int cases = 0;
-  const std::vector<std::optional<FillKind>> fills = {
-      std::nullopt, FillKind::kUniform, FillKind::kSmallInts, FillKind::kAllNegative};
+  const std::vector<std::optional<FillKind>> fills = {std::nullopt, FillKind::kUniform,
+                                                      FillKind::kSmallInts, FillKind::kAllNegative};
   for (const SizeRow& row : task.checked) {
     for (const std::optional<FillKind>& fill : fills) {
       for (uint64_t seed = 1; seed <= kAgreementSeeds; ++seed) {
@@ -280,9 +280,9 @@ Result<int> CompareReferences(const KernelTask& task, HostReference& one, HostRe
         OPTIML_ASSIGN(const std::vector<Tensor> first, one.Run(inputs));
         OPTIML_ASSIGN(const std::vector<Tensor> second, other.Run(inputs));
         if (const auto difference = FirstDifference(task, first, second)) {
-          return Error(ErrorCode::kInvalidArgument,
-                       fmt::format("the two references disagree at {}: {}", inputs.text,
-                                   *difference));
+          return Error(
+              ErrorCode::kInvalidArgument,
+              fmt::format("the two references disagree at {}: {}", inputs.text, *difference));
         }
         ++cases;
       }

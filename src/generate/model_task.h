@@ -2,9 +2,9 @@
 #define OPTIML_GENERATE_MODEL_TASK_H_
 
 // A task for a sentence that no operator of the library covers: a language model says the interface
-// and writes two references that know nothing of each other. Both are compiled and run confined; only
-// if they agree on random inputs of several fills is there a task, and it says that its reference
-// was generated.
+// and writes two references that know nothing of each other. Both are compiled and run confined;
+// only if they agree on random inputs of several fills is there a task, and it says that its
+// reference was generated.
 
 #include <string>
 #include <string_view>
@@ -18,8 +18,8 @@
 namespace optiml {
 
 struct ModelTask {
-  GeneratedTask task;     // kernel.cu is a launcher without kernels: a sample takes its place
-  int agreed_cases = 0;   // on how many inputs the references agreed
+  GeneratedTask task;    // kernel.cu is a launcher without kernels: a sample takes its place
+  int agreed_cases = 0;  // on how many inputs the references agreed
 };
 
 // Fails as the model does; with kInvalidArgument when its interface is no task, a reference does

@@ -41,14 +41,14 @@ TEST(ChooseByModel, MayKnowNone) {
 }
 
 TEST(ChooseByModel, RefusesEverythingElse) {
-  for (const char* reply : {
-           "softmax", "", "{}", "[]", "{\"operator\":",
-           R"({"operator":"softmax","choices":{},"covers_all":true})",
-           R"({"operator":"softmax","choices":{},"covers_all":"yes","left_out":""})",
-           R"({"operator":"softmax","choices":{},"covers_all":true,"left_out":"","run":"rm"})",
-           R"({"operator":"hash","choices":{},"covers_all":true,"left_out":""})",
-           R"({"operator":"softmax","choices":{"kind":3},"covers_all":true,"left_out":""})",
-           R"({"operator":"softmax","choices":{"kind":"hard"},"covers_all":true,"left_out":""})"}) {
+  for (const char* reply :
+       {"softmax", "", "{}", "[]",
+        "{\"operator\":", R"({"operator":"softmax","choices":{},"covers_all":true})",
+        R"({"operator":"softmax","choices":{},"covers_all":"yes","left_out":""})",
+        R"({"operator":"softmax","choices":{},"covers_all":true,"left_out":"","run":"rm"})",
+        R"({"operator":"hash","choices":{},"covers_all":true,"left_out":""})",
+        R"({"operator":"softmax","choices":{"kind":3},"covers_all":true,"left_out":""})",
+        R"({"operator":"softmax","choices":{"kind":"hard"},"covers_all":true,"left_out":""})"}) {
     EXPECT_FALSE(Choose(reply)) << reply;
   }
 }

@@ -36,8 +36,7 @@ Result<std::string> WithoutFence(std::string_view reply) {
     return std::string(Trim(reply));
   }
   const size_t line_end = reply.find('\n', begin);
-  const size_t end =
-      line_end == std::string_view::npos ? line_end : reply.find("\n```", line_end);
+  const size_t end = line_end == std::string_view::npos ? line_end : reply.find("\n```", line_end);
   if (end == std::string_view::npos) {
     return Error(ErrorCode::kInvalidArgument, "the reply's code block does not end");
   }

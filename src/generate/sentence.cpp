@@ -69,12 +69,8 @@ class SizeBinder {
     }
     for (const std::string& name : contract_.size_order) {
       for (const bool before : {true, false}) {
-        Phrase phrase;  // "rows = 64", "64 rows"
-        const std::string stem = Stem(name);
-        phrase.words = before ? std::vector<std::string>{stem, "=", "#"}
-                              : std::vector<std::string>{"#", stem};
-        if (before || stem.size() > 1) {
-          Named(name, phrase);
+        if (before || name.size() > 1) {  // "rows = 64", "64 rows"
+          Named(name, ReadPhrase(before ? name + " = #" : "# " + name, lexicon_));
         }
       }
     }
@@ -208,7 +204,8 @@ bool Sentence::MatchesAt(const Phrase& phrase, const std::vector<size_t>& order,
     const std::string& word = phrase.words[w];
     const Token& token = tokens_[order[at + w]];
     if (word.size() > 1 && word[0] == '?') {
-      if (token.kind != Token::Kind::kWord) {
+      // A letter or a name; "with transposed" is not "B transposed".
+      if (token.kind != Token::Kind::kWord || (token.is_stop && !token.is_variable())) {
         return false;
       }
       const auto [place, is_new] = variables.emplace(word, token.word);

@@ -105,8 +105,8 @@ Result<std::string> TaskToml(const OperatorRequest& request, const Provenance& p
       for (const std::string& one : contract.size_order) {
         known += (known.empty() ? "" : ", ") + one;
       }
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{} has no size \"{}\" (its sizes: {})", contract.name, size, known));
+      return Error(ErrorCode::kInvalidArgument, fmt::format("{} has no size \"{}\" (its sizes: {})",
+                                                            contract.name, size, known));
     }
     timed[size] = value;
   }
@@ -142,7 +142,9 @@ Holes HolesOf(const OperatorRequest& request) {
   return holes;
 }
 
-std::string FillHoles(std::string_view text, const Holes& holes) { return Fill(text, holes, 0); }
+std::string FillHoles(std::string_view text, const Holes& holes) {
+  return Fill(text, holes, 0);
+}
 
 std::string TomlString(std::string_view text) {
   std::string quoted = "\"";

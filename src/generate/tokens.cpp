@@ -8,8 +8,12 @@
 namespace optiml {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+}
 
 constexpr int64_t kMostNumber = int64_t{1} << 50;
 
@@ -225,7 +229,9 @@ Token Power(const Token& base, const Token& exponent) {
 
 }  // namespace
 
-std::vector<Token> SplitText(std::string_view text) { return Splitter(Plain(text)).Split(); }
+std::vector<Token> SplitText(std::string_view text) {
+  return Splitter(Plain(text)).Split();
+}
 
 void JoinNumbers(std::vector<Token>& tokens) {
   std::vector<Token> joined;

@@ -1,5 +1,5 @@
-// The wordings of tests/intents against the matcher: how many are found, and that no sentence gets a
-// task that it did not ask for without being asked.
+// The wordings of tests/intents against the matcher: how many are found, and that no sentence gets
+// a task that it did not ask for without being asked.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -98,7 +98,9 @@ Tally Count(const std::string& set) {
         }
         candidates += ")";
       }
-      tally.misses += (found ? "  asked   " : clear ? "  WRONG   " : "  missed  ") +
+      tally.misses += (found   ? "  asked   "
+                       : clear ? "  WRONG   "
+                               : "  missed  ") +
                       wording.expected + " <- " + wording.sentence + " ->" + candidates + "\n";
     }
   }
@@ -113,7 +115,9 @@ void Print(const std::string& set, const Tally& tally, bool with_misses) {
 }
 
 // Held-out wordings are shown in numbers alone, so that nobody fits the words to them.
-bool ShowsHeldOut() { return std::getenv("OPTIML_SHOW_HELD_OUT") != nullptr; }
+bool ShowsHeldOut() {
+  return std::getenv("OPTIML_SHOW_HELD_OUT") != nullptr;
+}
 
 TEST(Wordings, EachOperatorHasFiveAndMore) {
   std::map<std::string, int> count;

@@ -96,7 +96,9 @@ std::string Stem(std::string word) {
   return word;
 }
 
-Result<Lexicon> Lexicon::Load() { return Parse(EmbeddedLexicon()[0].text); }
+Result<Lexicon> Lexicon::Load() {
+  return Parse(EmbeddedLexicon()[0].text);
+}
 
 Result<Lexicon> Lexicon::Parse(std::string_view toml) {
   OPTIML_ASSIGN(const TomlValue document, ParseToml(toml, "lexicon.toml"));
@@ -155,7 +157,8 @@ void Lexicon::ReplaceSynonyms(std::vector<Token>& tokens) const {
   std::vector<Token> replaced;
   for (size_t i = 0; i < tokens.size();) {
     size_t taken = 0;
-    for (size_t length = std::min(longest_, tokens.size() - i); length > 0 && taken == 0; --length) {
+    for (size_t length = std::min(longest_, tokens.size() - i); length > 0 && taken == 0;
+         --length) {
       Words words;
       std::string text;
       for (size_t j = i; j < i + length; ++j) {

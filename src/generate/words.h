@@ -68,10 +68,10 @@ class Lexicon {
   std::set<std::string> count_after_;
   std::set<std::string> count_before_;
   std::set<std::string> negations_;
-  std::map<std::string, int64_t> numbers_;           // stem -> value
-  std::map<Words, DType> dtypes_;                    // stemmed phrase -> dtype
+  std::map<std::string, int64_t> numbers_;              // stem -> value
+  std::map<Words, DType> dtypes_;                       // stemmed phrase -> dtype
   std::map<Words, std::vector<std::string>> synonyms_;  // stemmed phrase -> canonical words
-  size_t longest_ = 1;                               // words of the longest synonym
+  size_t longest_ = 1;                                  // words of the longest synonym
 };
 
 std::span<const EmbeddedText> EmbeddedLexicon();

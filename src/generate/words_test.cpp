@@ -81,8 +81,9 @@ TEST(Lexicon, AnythingIsATextOfWords) {
 
 TEST(Lexicon, AWrongFileIsRefused) {
   EXPECT_FALSE(Lexicon::Parse("stop = 1"));
-  EXPECT_FALSE(Lexicon::Parse("stop = \"\"\nweak = \"\"\ncount_after = \"\"\ncount_before = \"\"\n"
-                              "negations = \"\"\n[numbers]\n[dtypes]\nf23 = [\"x\"]\n[synonyms]\n"));
+  EXPECT_FALSE(
+      Lexicon::Parse("stop = \"\"\nweak = \"\"\ncount_after = \"\"\ncount_before = \"\"\n"
+                     "negations = \"\"\n[numbers]\n[dtypes]\nf23 = [\"x\"]\n[synonyms]\n"));
 }
 
 }  // namespace
