@@ -140,6 +140,7 @@ int RunCli(const std::vector<std::string>& arguments, CliEnv& env, Toolbox& tool
 
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeOptimizeCommand());
+  commands.push_back(MakeGenerateCommand());
   commands.push_back(MakeInitCommand());
   commands.push_back(MakeCheckCommand());
   commands.push_back(MakeProfileCommand());

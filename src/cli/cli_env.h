@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <istream>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -22,6 +23,8 @@ struct CliEnv {
   std::ostream* out = nullptr;  // results
   std::ostream* err = nullptr;  // messages and progress
   bool err_is_terminal = false;
+  std::istream* in = nullptr;   // answers to questions; null: none will come
+  bool in_is_terminal = false;  // somebody is there to answer
   int width = 100;  // columns of the terminal
   std::filesystem::path working_directory;
   std::map<std::string, std::string> variables;

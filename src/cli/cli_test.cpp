@@ -11,9 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<std::string> kCommands = {"optimize", "init",   "check",     "profile",
-                                            "report",   "runs",   "resume",    "replay",
-                                            "export",   "doctor", "completion"};
+const std::vector<std::string> kCommands = {"optimize", "generate", "init",   "check",
+                                            "profile",  "report",   "runs",   "resume",
+                                            "replay",   "export",   "doctor", "completion"};
 
 TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
   CommandLine line;
@@ -64,7 +64,7 @@ TEST(Cli, WrongUseIsOneLineOnStandardErrorAndExitTwo) {
          "no command \"optimise\" (did you mean optimize?); see `optiml --help`");
   expect({"optimize", "copy", "--sede", "3"},
          "no option --sede (did you mean --seed?); see `optiml optimize --help`");
-  expect({"optimize"}, "path is required; see `optiml optimize --help`");
+  expect({"optimize"}, "PATH is required (or --intent TEXT); see `optiml optimize --help`");
   expect({"optimize", "copy", "--search", "best"},
          "--search: best not in {mcts,greedy,random}; see `optiml optimize --help`");
   expect({"report", "a", "b"}, "one argument too many: \"b\"; see `optiml report --help`");

@@ -30,6 +30,7 @@ class Command {
 };
 
 std::unique_ptr<Command> MakeOptimizeCommand();
+std::unique_ptr<Command> MakeGenerateCommand();
 std::unique_ptr<Command> MakeInitCommand();
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeProfileCommand();

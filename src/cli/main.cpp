@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
   optiml::CliEnv env;
   env.out = &std::cout;
   env.err = &std::cerr;
+  env.in = &std::cin;
+  env.in_is_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   env.err_is_terminal = isatty(STDERR_FILENO) == 1;
   env.width = TerminalWidth();
   std::error_code error;

@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/intent.h"
 #include "cli/model_choice.h"
 #include "cli/run_driver.h"
 #include "cli/run_folder.h"
@@ -20,11 +21,19 @@ class OptimizeCommand : public Command {
   std::string Example() const override {
     return "Examples\n"
            "  optiml optimize examples/softmax --candidates 40\n"
+           "  optiml optimize --intent \"row-wise softmax of an 8192 x 8192 matrix\" --yes\n"
            "  optiml optimize kernel.cu --timed n=1048576 --checked n=1000 --arg "
            "'y=f32[n]:out' --arg 'x=f32[n]:in:normal'";
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
+    CLI::Option* path = app.get_option("path")->required(false);
+    app.add_option("--intent", intent_.text,
+                   "no PATH: make the task of a sentence first (`optiml generate`)")
+        ->type_name("TEXT")
+        ->excludes(path)
+        ->group("Intent");
+    AddIntentOptions(app, intent_, "Intent");
     AddSessionFlags(app, session_);
     AddModelOptions(app, models_);
     app.add_option("-o,--out", out_, "folder of the run (default: optiml-runs/TASK-TIME)")
@@ -40,6 +49,16 @@ class OptimizeCommand : public Command {
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
     OPTIML_TRY(MakeSearcher(session_.options.search));  // before anything is compiled
+    if (!intent_.text.empty()) {
+      OPTIML_ASSIGN(const bool is_taken, MakeTaskOfIntent(env));
+      if (!is_taken) {
+        return kExitBadUse;
+      }
+    }
+    if (task_.path.empty()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "PATH is required (or --intent TEXT); see `optiml optimize --help`");
+    }
     OPTIML_ASSIGN(const OpenedModels models, OpenModels(models_, session_.options.judge, tools));
     OPTIML_ASSIGN(const Workbench bench,
                   MakeWorkbench(task_, env, tools, session_.options.verifier));
@@ -90,6 +109,30 @@ class OptimizeCommand : public Command {
     return DriveRun(job, env, tools);
   }
 
+  // The task's folder stands beside the run's: "optiml-runs/softmax-20261129-192407-task".
+  Result<bool> MakeTaskOfIntent(CliEnv& env) {
+    OPTIML_ASSIGN(
+        const IntentOutcome outcome,
+        ResolveIntent(intent_, "optiml optimize --intent", env, output_.json ? nullptr : env.out));
+    if (!outcome.task) {
+      if (output_.json) {
+        *env.out << outcome.json.dump(2, ' ', false,
+                                      nlohmann::ordered_json::error_handler_t::replace)
+                 << "\n";
+      }
+      return false;
+    }
+    OPTIML_ASSIGN(const fs::path run, ChooseRunFolder(out_, outcome.task->name, env));
+    out_ = run.string();
+    const fs::path folder = run.string() + "-task";
+    OPTIML_TRY(WriteTask(*outcome.task, folder));
+    task_.path = folder.string();
+    if (!output_.json && !output_.quiet) {
+      *env.out << "task      " << ShownPath(folder, env) << "\n";
+    }
+    return true;
+  }
+
   // No store, or one that was never filled. What cannot be read is not known to be empty: it stays.
   static bool IsEmptyRun(const fs::path& folder) {
     std::error_code ignored;
@@ -101,6 +144,7 @@ class OptimizeCommand : public Command {
   }
 
   TaskOptions task_;
+  IntentOptions intent_;
   SessionFlags session_;
   ModelChoice models_;
   OutputFlags output_;

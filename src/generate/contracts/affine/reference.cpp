@@ -1,0 +1,15 @@
+// What {{name}} must compute, in double: {{op.title}}.
+#include <cstdint>
+
+extern "C" void {{name}}_reference_range(int64_t begin, int64_t end, const double* x, double* y,
+                                         int n{{op.params}}) {
+  (void)n;
+  for (int64_t i = begin; i < end; ++i) {
+    const double v = x[i];
+    y[i] = {{op.kernel}};
+  }
+}
+
+extern "C" void {{name}}_reference(const double* x, double* y, int n{{op.params}}) {
+  {{name}}_reference_range(0, n, x, y, n{{op.pass}});
+}

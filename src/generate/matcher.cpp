@@ -1,0 +1,333 @@
+#include "generate/matcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generate/sentence.h"
+#include "generate/template.h"
+#include "task/names.h"
+
+namespace optiml {
+namespace {
+
+// A candidate that leaves more words unexplained than this many for each that it explains is none.
+constexpr int kMostUnexplainedPerCoreWord = 2;
+
+bool Weighs(const Token& token) {
+  if (token.is_stop || token.is_weak || token.is_variable()) {
+    return false;
+  }
+  return token.kind != Token::Kind::kOperator || (token.word != "[" && token.word != "]");
+}
+
+// One contract and one sentence.
+class Match {
+ public:
+  Match(const Contract& contract, const Sentence& sentence, const Lexicon& lexicon)
+      : contract_(contract),
+        sentence_(sentence),
+        lexicon_(lexicon),
+        core_(sentence.tokens().size()),
+        explained_(sentence.tokens().size()) {
+    candidate_.request.contract = &contract;
+    candidate_.request.dtype = contract.dtypes.front();
+  }
+
+  // Whether all needs are met. The candidate is filled in either way.
+  bool Run() {
+    for (const Choice& choice : contract_.choices) {
+      Choose(choice);
+    }
+    bool is_met = true;
+    for (const Need& need : contract_.needs) {
+      is_met = Meet(need) && is_met;
+    }
+    explained_ = core_;
+    for (const Together& also : contract_.also) {
+      Mark(sentence_.Find(also), explained_);
+    }
+    BindSizes(sentence_, contract_, lexicon_, explained_, candidate_.request.sizes);
+    ChooseDType();
+    Count();
+    return is_met;
+  }
+
+  Candidate Take() { return std::move(candidate_); }
+  const std::vector<bool>& core() const { return core_; }
+
+ private:
+  static void Mark(const Covered& covered, std::vector<bool>& marks) {
+    for (const size_t i : covered) {
+      marks[i] = true;
+    }
+  }
+
+  // The value whose words cover most of the sentence.
+  void Choose(const Choice& choice) {
+    const ChoiceValue* best = nullptr;
+    std::set<size_t> best_covered;
+    for (const ChoiceValue& value : choice.values) {
+      for (const Together& words : value.words) {
+        const Covered covered = sentence_.Find(words);
+        const std::set<size_t> places(covered.begin(), covered.end());
+        if (places.size() > best_covered.size()) {
+          best = &value;
+          best_covered = places;
+        }
+      }
+    }
+    if (best != nullptr) {
+      candidate_.request.choices[choice.name] = best->name;
+      said_.insert(choice.name);
+      for (const size_t i : best_covered) {
+        core_[i] = true;
+      }
+      return;
+    }
+    if (!choice.default_value.empty()) {
+      candidate_.request.choices[choice.name] = choice.default_value;
+      return;
+    }
+    for (const Together& words : choice.asked_by) {
+      const Covered covered = sentence_.Find(words);
+      Mark(covered, core_);
+      if (!covered.empty()) {
+        asked_.insert(choice.name);
+      }
+    }
+    std::string values;
+    for (const ChoiceValue& value : choice.values) {
+      values += (values.empty() ? "" : ", ") + value.name;
+    }
+    candidate_.missing_choices.push_back(fmt::format("{} ({})", choice.ask, values));
+  }
+
+  bool Meet(const Need& need) {
+    if (!need.choice.empty() && (said_.contains(need.choice) || asked_.contains(need.choice))) {
+      return true;
+    }
+    bool is_met = need.any_object && sentence_.has_object();
+    for (const Together& words : need.any_of) {
+      const Covered covered = sentence_.Find(words);
+      Mark(covered, core_);
+      is_met = is_met || !covered.empty();
+    }
+    return is_met;
+  }
+
+  void ChooseDType() {
+    std::optional<DType> said;
+    for (size_t i = 0; i < sentence_.tokens().size(); ++i) {
+      const std::optional<DType> dtype = sentence_.tokens()[i].dtype;
+      if (!dtype || explained_[i]) {
+        continue;
+      }
+      const bool offered = std::find(contract_.dtypes.begin(), contract_.dtypes.end(), *dtype) !=
+                           contract_.dtypes.end();
+      if (offered && (!said || *said == *dtype)) {
+        said = *dtype;
+        candidate_.request.dtype = *dtype;
+        explained_[i] = true;
+      }
+    }
+  }
+
+  // Whether a word that the sentence denies is one that the contract asks for or knows.
+  bool Has(const std::string& word) const {
+    const auto has = [&](const Together& together) {
+      return together.size() == 1 && together[0].words.size() == 1 && together[0].words[0] == word;
+    };
+    return std::any_of(contract_.also.begin(), contract_.also.end(), has) ||
+           std::any_of(contract_.needs.begin(), contract_.needs.end(), [&](const Need& need) {
+             return std::any_of(need.any_of.begin(), need.any_of.end(), has);
+           });
+  }
+
+  void Count() {
+    const std::vector<Token>& tokens = sentence_.tokens();
+    for (const Together& never : contract_.never) {
+      const Covered covered = sentence_.Find(never);
+      if (!covered.empty()) {
+        candidate_.unexplained.push_back(tokens[covered.front()].text);
+        explained_[covered.front()] = true;  // counted
+      }
+    }
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].is_negated) {
+        if (Has(tokens[i].word)) {
+          candidate_.unexplained.push_back("without " + tokens[i].text);
+        }
+        continue;
+      }
+      candidate_.core_words += core_[i] ? 1 : 0;
+      candidate_.known_words += explained_[i] ? 1 : 0;
+      if (!explained_[i] && Weighs(tokens[i])) {
+        candidate_.unexplained.push_back(tokens[i].text);
+      }
+    }
+  }
+
+  const Contract& contract_;
+  const Sentence& sentence_;
+  const Lexicon& lexicon_;
+  std::vector<bool> core_;
+  std::vector<bool> explained_;
+  std::set<std::string> said_;
+  std::set<std::string> asked_;
+  Candidate candidate_;
+};
+
+bool IsBetter(const Candidate& a, const Candidate& b) {
+  if (a.unexplained.size() != b.unexplained.size()) {
+    return a.unexplained.size() < b.unexplained.size();
+  }
+  if (a.missing_choices.size() != b.missing_choices.size()) {
+    return a.missing_choices.size() < b.missing_choices.size();
+  }
+  return std::pair(a.core_words, a.known_words) > std::pair(b.core_words, b.known_words);
+}
+
+bool IsComplete(const Candidate& candidate) {
+  return candidate.unexplained.empty() && candidate.missing_choices.empty();
+}
+
+// Contracts that know some of the words, for "closest: ...".
+void KeepClosest(std::vector<Candidate>& candidates) {
+  std::erase_if(candidates, [](const Candidate& one) {
+    return one.core_words == 0 ||
+           static_cast<int>(one.unexplained.size()) > 2 * kMostUnexplainedPerCoreWord + 2;
+  });
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.core_words, -static_cast<int>(a.unexplained.size())) >
+           std::pair(b.core_words, -static_cast<int>(b.unexplained.size()));
+  });
+  candidates.resize(std::min<size_t>(candidates.size(), 3));
+}
+
+std::vector<std::string> UnknownToAll(const Sentence& sentence,
+                                      const std::vector<Candidate>& candidates) {
+  std::vector<std::string> unknown;
+  for (const Token& token : sentence.tokens()) {
+    const bool by_all =
+        std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+          return std::find(one.unexplained.begin(), one.unexplained.end(), token.text) !=
+                 one.unexplained.end();
+        });
+    if (Weighs(token) && by_all &&
+        std::find(unknown.begin(), unknown.end(), token.text) == unknown.end()) {
+      unknown.push_back(token.text);
+    }
+  }
+  return unknown;
+}
+
+}  // namespace
+
+MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
+  const Sentence sentence(library.lexicon().Read(text));
+  std::vector<Candidate> met;
+  std::vector<Candidate> others;
+  for (const Contract& contract : library.contracts()) {
+    Match match(contract, sentence, library.lexicon());
+    const bool is_met = match.Run();
+    Candidate candidate = match.Take();
+    const bool is_near = static_cast<int>(candidate.unexplained.size()) <=
+                         kMostUnexplainedPerCoreWord * candidate.core_words;
+    (is_met && is_near ? met : others).push_back(std::move(candidate));
+  }
+  MatchResult result;
+  if (met.empty()) {
+    KeepClosest(others);
+    result.candidates = std::move(others);
+    result.unknown = UnknownToAll(sentence, result.candidates);
+    return result;
+  }
+  std::stable_sort(met.begin(), met.end(), IsBetter);
+  // Another that explains everything as well makes it a question, unless it hears fewer words of
+  // what it needs: "row sum" is a sum as well, but "row" is then left over.
+  const bool is_alone =
+      met.size() == 1 || !IsComplete(met[1]) || met[1].core_words < met[0].core_words;
+  result.kind =
+      IsComplete(met[0]) && is_alone ? MatchResult::Kind::kClear : MatchResult::Kind::kQuestion;
+  met.resize(std::min(met.size(), kMostCandidates));
+  result.candidates = std::move(met);
+  result.unknown = UnknownToAll(sentence, result.candidates);
+  return result;
+}
+
+Result<OperatorRequest> ParseOperator(const ContractLibrary& library, std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string name(text.substr(0, colon));
+  OperatorRequest request;
+  request.contract = library.Find(name);
+  if (request.contract == nullptr) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("no operator \"{}\" (`optiml generate --list` names them)", name));
+  }
+  const Contract& contract = *request.contract;
+  request.dtype = contract.dtypes.front();
+  const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  for (const std::string& part : SplitTrimmed(rest, ',')) {
+    const size_t equals = part.find('=');
+    const std::string key = part.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    const Choice* choice = contract.FindChoice(key);
+    if (key == "dtype") {
+      OPTIML_ASSIGN(request.dtype, ParseDType(value));
+      if (std::find(contract.dtypes.begin(), contract.dtypes.end(), request.dtype) ==
+          contract.dtypes.end()) {
+        return Error(ErrorCode::kInvalidArgument,
+                     fmt::format("{}: dtype {} is not offered", name, value));
+      }
+    } else if (choice != nullptr && choice->Find(value) != nullptr) {
+      request.choices[key] = value;
+    } else {
+      std::string allowed;
+      for (const ChoiceValue& one :
+           choice == nullptr ? std::vector<ChoiceValue>() : choice->values) {
+        allowed += (allowed.empty() ? "" : ", ") + one.name;
+      }
+      return Error(ErrorCode::kInvalidArgument,
+                   choice == nullptr
+                       ? fmt::format("{}: has no choice \"{}\"", name, key)
+                       : fmt::format("{}: {} is one of {}, not \"{}\"", name, key, allowed, value));
+    }
+  }
+  for (const Choice& choice : contract.choices) {
+    if (request.choices.contains(choice.name)) {
+      continue;
+    }
+    if (choice.default_value.empty()) {
+      std::string allowed;
+      for (const ChoiceValue& one : choice.values) {
+        allowed += (allowed.empty() ? "" : ", ") + one.name;
+      }
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{}: say {} with {}:{}=VALUE (one of {})", name, choice.ask, name,
+                               choice.name, allowed));
+    }
+    request.choices[choice.name] = choice.default_value;
+  }
+  return request;
+}
+
+std::string FormatOperator(const OperatorRequest& request) {
+  std::string text = request.contract->name;
+  char separator = ':';
+  for (const auto& [choice, value] : request.choices) {
+    text += fmt::format("{}{}={}", separator, choice, value);
+    separator = ',';
+  }
+  if (request.dtype != request.contract->dtypes.front()) {
+    text += fmt::format("{}dtype={}", separator, DTypeName(request.dtype));
+  }
+  return text;
+}
+
+std::string DescribeOperator(const OperatorRequest& request) {
+  return FillHoles(request.contract->title, HolesOf(request));
+}
+
+}  // namespace optiml

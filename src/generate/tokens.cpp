@@ -1,0 +1,268 @@
+#include "generate/tokens.h"
+
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+namespace optiml {
+namespace {
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+constexpr int64_t kMostNumber = int64_t{1} << 50;
+
+// Signs of formulas that are no ASCII.
+std::string Plain(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSigns = {
+      {{"×", " x "},
+       {"·", " * "},
+       {"²", "^2 "},
+       {"³", "^3 "},
+       {"−", " - "},
+       {"–", " - "},
+       {"—", " - "},
+       {"Σ", " sum "},
+       {"∑", " sum "},
+       {"√", " sqrt "},
+       {"’", "'"},
+       {"‘", "'"},
+       {"“", " "},
+       {"”", " "}}};
+  std::string plain;
+  for (size_t i = 0; i < text.size();) {
+    bool is_sign = false;
+    for (const auto& [sign, ascii] : kSigns) {
+      if (text.substr(i, sign.size()) == sign) {
+        plain += ascii;
+        i += sign.size();
+        is_sign = true;
+        break;
+      }
+    }
+    if (!is_sign) {
+      const char c = text[i++];
+      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+  }
+  return plain;
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::string text) : text_(std::move(text)) {}
+
+  std::vector<Token> Split() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (IsDigit(c)) {
+        Number();
+      } else if (IsLetter(c) || (c == '?' && IsLetter(At(at_ + 1)) && Before() == ' ')) {
+        Word();
+      } else {
+        Sign();
+      }
+    }
+    return std::move(tokens_);
+  }
+
+ private:
+  char At(size_t i) const { return i < text_.size() ? text_[i] : ' '; }
+  char Before() const { return at_ > 0 ? text_[at_ - 1] : ' '; }
+
+  void Add(Token::Kind kind, std::string word, std::string text) {
+    Token token;
+    token.kind = kind;
+    token.word = std::move(word);
+    token.text = std::move(text);
+    tokens_.push_back(std::move(token));
+  }
+  void AddNumber(int64_t value, std::string text) {
+    Add(Token::Kind::kNumber, std::to_string(value), std::move(text));
+    tokens_.back().numbers = {value};
+  }
+
+  // "conv2d" is "conv 2d".
+  void Word() {
+    const size_t begin = at_++;
+    while (IsLetter(At(at_)) || IsDigit(At(at_)) ||
+           (At(at_) == '\'' && At(at_ + 1) == 's' && !IsLetter(At(at_ + 2)))) {
+      ++at_;
+    }
+    const std::string word = text_.substr(begin, at_ - begin);
+    const size_t n = word.size();
+    if (n > 4 && word[n - 1] == 'd' && word[n - 2] >= '1' && word[n - 2] <= '3' &&
+        !IsDigit(word[n - 3])) {
+      Add(Token::Kind::kWord, Stem(word.substr(0, n - 2)), word);
+      Add(Token::Kind::kWord, word.substr(n - 2), word);
+      return;
+    }
+    Add(Token::Kind::kWord, word[0] == '?' ? word : Stem(word), word);
+  }
+
+  // "1,048,576", "1e6", "16M", "4k", "3x3", "2d".
+  void Number() {
+    const size_t begin = at_;
+    int64_t value = 0;
+    while (IsDigit(At(at_)) || ((At(at_) == ',' || At(at_) == '_') && IsGroup())) {
+      if (IsDigit(At(at_))) {
+        value = value > kMostNumber ? value : value * 10 + (At(at_) - '0');
+      }
+      ++at_;
+    }
+    if (At(at_) == '.' && IsDigit(At(at_ + 1))) {  // a fraction is no size
+      while (IsDigit(At(at_)) || At(at_) == '.') {
+        ++at_;
+      }
+      const std::string text = text_.substr(begin, at_ - begin);
+      Add(Token::Kind::kWord, text, text);
+      return;
+    }
+    const size_t digits_end = at_;
+    std::string letters;
+    while (IsLetter(At(at_)) || (IsDigit(At(at_)) && !letters.empty() && letters != "x")) {
+      letters += At(at_++);
+    }
+    if (letters.empty() || letters == "x") {
+      at_ = digits_end + (letters == "x" && IsDigit(At(digits_end + 1)) ? 0 : letters.size());
+      AddNumber(value, text_.substr(begin, digits_end - begin));
+      if (letters == "x") {
+        Add(Token::Kind::kWord, "x", "x");
+        at_ = digits_end + 1;
+      }
+      return;
+    }
+    const std::string text = text_.substr(begin, at_ - begin);
+    Suffixed(value, letters, text);
+  }
+
+  bool IsGroup() const {
+    return IsDigit(At(at_ + 1)) && IsDigit(At(at_ + 2)) && IsDigit(At(at_ + 3)) &&
+           !IsDigit(At(at_ + 4));
+  }
+
+  void Suffixed(int64_t value, const std::string& letters, const std::string& text) {
+    static constexpr std::array<std::pair<std::string_view, int64_t>, 7> kSuffixes = {
+        {{"k", 1000},
+         {"m", 1000000},
+         {"g", 1000000000},
+         {"b", 1000000000},
+         {"mi", 1048576},
+         {"ki", 1024},
+         {"gi", 1073741824}}};
+    for (const auto& [suffix, factor] : kSuffixes) {
+      if (letters == suffix && value < kMostNumber / factor) {
+        AddNumber(value * factor, text);
+        return;
+      }
+    }
+    if (letters.size() == 2 && letters[0] == 'e' && IsDigit(letters[1])) {
+      for (int i = 0; i < letters[1] - '0' && value < kMostNumber; ++i) {
+        value *= 10;
+      }
+      AddNumber(value, text);
+      return;
+    }
+    Add(Token::Kind::kWord, Stem(text), text);
+  }
+
+  void Sign() {
+    const char c = text_[at_];
+    const bool spaced = Before() == ' ' && At(at_ + 1) == ' ';
+    const auto add = [&](const std::string& sign) {
+      Add(Token::Kind::kOperator, sign, sign);
+      at_ += sign.size() - 1;
+    };
+    if (c == '+' && At(at_ + 1) == '=') {
+      add("+=");
+    } else if (c == '<' && At(at_ + 1) == '-') {
+      add("=");
+      ++at_;
+    } else if (c == '+' || c == '*' || c == '^' || c == '=' || c == '[' || c == ']') {
+      add(std::string(1, c));
+    } else if ((c == '-' || c == '?' || c == ':') && spaced) {
+      add(std::string(1, c));
+    } else if (c == '/' && (spaced || Before() == ')')) {
+      add("/");
+    } else if (c == '-' && Before() == '(') {
+      add("-");
+    }
+    ++at_;
+  }
+
+  std::string text_;
+  size_t at_ = 0;
+  std::vector<Token> tokens_;
+};
+
+bool IsNumber(const std::vector<Token>& tokens, size_t i) {
+  return i < tokens.size() && tokens[i].kind == Token::Kind::kNumber;
+}
+bool IsScale(const Token& token) {
+  return token.numbers[0] >= 1000 && !token.text.empty() && IsLetter(token.text[0]);
+}
+
+// 2^20 is a number, 512^3 a shape.
+Token Power(const Token& base, const Token& exponent) {
+  Token token = base;
+  token.text += "^" + exponent.text;
+  const int64_t b = base.numbers[0];
+  const int64_t e = exponent.numbers[0];
+  if (e <= 3 && e >= 2 && b > 10) {
+    token.kind = Token::Kind::kShape;
+    token.numbers.assign(static_cast<size_t>(e), b);
+    return token;
+  }
+  int64_t value = 1;
+  for (int64_t i = 0; i < e && value < kMostNumber; ++i) {
+    value *= b;
+  }
+  token.numbers = {value};
+  token.word = std::to_string(value);
+  return token;
+}
+
+}  // namespace
+
+std::vector<Token> SplitText(std::string_view text) {
+  return Splitter(Plain(text)).Split();
+}
+
+void JoinNumbers(std::vector<Token>& tokens) {
+  std::vector<Token> joined;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    Token token = tokens[i];
+    if (token.kind != Token::Kind::kNumber) {
+      joined.push_back(std::move(token));
+      continue;
+    }
+    if (i + 2 < tokens.size() && tokens[i + 1].word == "^" && IsNumber(tokens, i + 2)) {
+      token = Power(token, tokens[i + 2]);
+      i += 2;
+    }
+    while (IsNumber(tokens, i + 1) && IsScale(tokens[i + 1]) &&
+           token.numbers[0] < kMostNumber / tokens[i + 1].numbers[0]) {
+      token.numbers[0] *= tokens[i + 1].numbers[0];
+      token.text += " " + tokens[i + 1].text;
+      token.word = std::to_string(token.numbers[0]);
+      ++i;
+    }
+    while (i + 2 < tokens.size() && IsNumber(tokens, i + 2) &&
+           (tokens[i + 1].word == "x" || tokens[i + 1].word == "by" || tokens[i + 1].word == "*")) {
+      token.kind = Token::Kind::kShape;
+      token.numbers.push_back(tokens[i + 2].numbers[0]);
+      token.text += " x " + tokens[i + 2].text;
+      token.word = "#";
+      i += 2;
+    }
+    joined.push_back(std::move(token));
+  }
+  tokens = std::move(joined);
+}
+
+}  // namespace optiml

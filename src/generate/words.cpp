@@ -1,0 +1,255 @@
+#include "generate/words.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "generate/tokens.h"
+#include "task/names.h"
+#include "task/toml_document.h"
+
+namespace optiml {
+namespace {
+
+bool EndsWith(const std::string& word, std::string_view end) {
+  return word.size() > end.size() + 1 && word.ends_with(end);
+}
+
+bool Replace(std::string& word, std::string_view end, std::string_view by, size_t at_least) {
+  if (word.size() < at_least || !EndsWith(word, end)) {
+    return false;
+  }
+  word.resize(word.size() - end.size());
+  word += by;
+  return true;
+}
+
+// "summing" -> "summ" -> "sum"; "adding" -> "add" keeps its double letter by being short.
+void Undouble(std::string& word) {
+  const size_t n = word.size();
+  if (n > 3 && word[n - 1] == word[n - 2] &&
+      std::string_view("bdgmnprt").find(word[n - 1]) != std::string_view::npos) {
+    word.pop_back();
+  }
+}
+
+std::set<std::string> StemmedSet(const std::string& words) {
+  std::set<std::string> stems;
+  std::istringstream in(words);
+  for (std::string word; in >> word;) {
+    stems.insert(Stem(word));
+  }
+  return stems;
+}
+
+std::vector<std::string> StemmedWords(std::string_view phrase) {
+  std::vector<std::string> words;
+  for (const Token& token : SplitText(phrase)) {
+    words.push_back(token.word);
+  }
+  return words;
+}
+
+Result<std::string> StringOf(const TomlValue& table, std::string_view key) {
+  const TomlEntry* entry = table.Find(key);
+  if (entry == nullptr || entry->value.kind != TomlValue::Kind::kString) {
+    return Error(ErrorCode::kParse, "lexicon.toml: no string \"" + std::string(key) + "\"");
+  }
+  return entry->value.string;
+}
+
+Result<const TomlValue*> TableOf(const TomlValue& table, std::string_view key) {
+  const TomlEntry* entry = table.Find(key);
+  if (entry == nullptr || entry->value.kind != TomlValue::Kind::kTable) {
+    return Error(ErrorCode::kParse, "lexicon.toml: no table \"" + std::string(key) + "\"");
+  }
+  return &entry->value;
+}
+
+}  // namespace
+
+std::string Stem(std::string word) {
+  if (word.ends_with("'s")) {
+    word.resize(word.size() - 2);
+  }
+  if (word.size() <= 3) {
+    return word;
+  }
+  if (!Replace(word, "ies", "y", 5) && !Replace(word, "sses", "ss", 5) &&
+      !Replace(word, "xes", "x", 4) && !Replace(word, "ches", "ch", 5) &&
+      !Replace(word, "shes", "sh", 5) && !word.ends_with("ss") && !word.ends_with("us") &&
+      !word.ends_with("is")) {
+    Replace(word, "s", "", 4);
+  }
+  if (Replace(word, "ing", "", 6) || Replace(word, "ed", "", 5)) {
+    Undouble(word);
+  }
+  if (!Replace(word, "isation", "iz", 9) && !Replace(word, "ization", "iz", 9) &&
+      !Replace(word, "ication", "y", 9)) {
+    Replace(word, "ise", "iz", 6) || Replace(word, "ize", "iz", 5) || Replace(word, "is", "iz", 7);
+  }
+  if (word.size() > 3 && word.back() == 'e') {
+    word.pop_back();
+  }
+  if (word.size() > 3 && word.back() == 'y') {
+    word.back() = 'i';
+  }
+  return word;
+}
+
+Result<Lexicon> Lexicon::Load() {
+  return Parse(EmbeddedLexicon()[0].text);
+}
+
+Result<Lexicon> Lexicon::Parse(std::string_view toml) {
+  OPTIML_ASSIGN(const TomlValue document, ParseToml(toml, "lexicon.toml"));
+  Lexicon lexicon;
+  const auto read_set = [&](std::string_view key, std::set<std::string>& set) -> Result<void> {
+    OPTIML_ASSIGN(const std::string words, StringOf(document, key));
+    set = StemmedSet(words);
+    return {};
+  };
+  OPTIML_TRY(read_set("stop", lexicon.stop_));
+  OPTIML_TRY(read_set("weak", lexicon.weak_));
+  OPTIML_TRY(read_set("count_after", lexicon.count_after_));
+  OPTIML_TRY(read_set("count_before", lexicon.count_before_));
+  OPTIML_TRY(read_set("negations", lexicon.negations_));
+  OPTIML_ASSIGN(const TomlValue* numbers, TableOf(document, "numbers"));
+  for (const TomlEntry& entry : numbers->entries) {
+    lexicon.numbers_[Stem(entry.key)] = entry.value.integer;
+  }
+  OPTIML_ASSIGN(const TomlValue* dtypes, TableOf(document, "dtypes"));
+  for (const TomlEntry& entry : dtypes->entries) {
+    const Result<DType> dtype = ParseDType(entry.key);
+    if (!dtype) {
+      return Error(ErrorCode::kParse, "lexicon.toml: unknown dtype \"" + entry.key + "\"");
+    }
+    for (const TomlValue& phrase : entry.value.items) {
+      lexicon.dtypes_[StemmedWords(phrase.string)] = *dtype;
+    }
+  }
+  OPTIML_ASSIGN(const TomlValue* synonyms, TableOf(document, "synonyms"));
+  for (const TomlEntry& entry : synonyms->entries) {
+    const Words canonical = StemmedWords(entry.key);
+    for (const TomlValue& phrase : entry.value.items) {
+      Words words = StemmedWords(phrase.string);
+      lexicon.longest_ = std::max(lexicon.longest_, words.size());
+      lexicon.synonyms_[std::move(words)] = canonical;
+    }
+  }
+  return lexicon;
+}
+
+std::vector<Token> Lexicon::Read(std::string_view sentence) const {
+  std::vector<Token> tokens = SplitText(sentence);
+  if (tokens.size() > kMostTokens) {
+    tokens.resize(kMostTokens);
+  }
+  // Twice: what is replaced may be part of a longer phrase ("batched gemm").
+  ReplaceSynonyms(tokens);
+  ReplaceSynonyms(tokens);
+  ReadNumbers(tokens);
+  ReadDTypes(tokens);
+  Mark(tokens);
+  return tokens;
+}
+
+void Lexicon::ReplaceSynonyms(std::vector<Token>& tokens) const {
+  std::vector<Token> replaced;
+  for (size_t i = 0; i < tokens.size();) {
+    size_t taken = 0;
+    for (size_t length = std::min(longest_, tokens.size() - i); length > 0 && taken == 0;
+         --length) {
+      Words words;
+      std::string text;
+      for (size_t j = i; j < i + length; ++j) {
+        words.push_back(tokens[j].word);
+        text += (j > i ? " " : "") + tokens[j].text;
+      }
+      const auto found = synonyms_.find(words);
+      if (found == synonyms_.end()) {
+        continue;
+      }
+      taken = length;
+      for (const std::string& word : found->second) {
+        Token token;
+        token.word = word;
+        token.text = text;
+        token.kind = word.find_first_not_of("0123456789") == std::string::npos
+                         ? Token::Kind::kNumber
+                         : Token::Kind::kWord;
+        if (token.kind == Token::Kind::kNumber) {
+          token.numbers = {std::stoll(word)};
+        }
+        replaced.push_back(std::move(token));
+      }
+    }
+    if (taken == 0) {
+      replaced.push_back(tokens[i]);
+      taken = 1;
+    }
+    i += taken;
+  }
+  tokens = std::move(replaced);
+}
+
+void Lexicon::ReadNumbers(std::vector<Token>& tokens) const {
+  for (Token& token : tokens) {
+    const auto found = numbers_.find(token.word);
+    if (token.kind == Token::Kind::kWord && found != numbers_.end()) {
+      token.kind = Token::Kind::kNumber;
+      token.numbers = {found->second};
+      token.word = std::to_string(found->second);
+    }
+  }
+  // "4 million" is one number; "8192 x 8192", "8192 by 8192" and "512^3" are shapes.
+  JoinNumbers(tokens);
+}
+
+void Lexicon::ReadDTypes(std::vector<Token>& tokens) const {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    for (const size_t length : {size_t{2}, size_t{1}}) {
+      if (i + length > tokens.size()) {
+        continue;
+      }
+      Words words;
+      for (size_t j = i; j < i + length; ++j) {
+        words.push_back(tokens[j].word);
+      }
+      const auto found = dtypes_.find(words);
+      if (found == dtypes_.end()) {
+        continue;
+      }
+      tokens[i].dtype = found->second;
+      if (length == 2) {
+        tokens[i].text += " " + tokens[i + 1].text;
+        tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      }
+      break;
+    }
+  }
+}
+
+void Lexicon::Mark(std::vector<Token>& tokens) const {
+  bool negates = false;
+  for (Token& token : tokens) {
+    if (token.kind != Token::Kind::kWord) {
+      negates = false;
+      continue;
+    }
+    if (negations_.contains(token.word)) {
+      negates = true;
+      token.is_stop = true;
+      continue;
+    }
+    token.is_weak = weak_.contains(token.word);
+    token.is_stop = !token.is_weak && !token.dtype && stop_.contains(token.word);
+    if (token.is_stop) {
+      // "not in place", "no use of": the word that is meant comes after it.
+      continue;
+    }
+    token.is_negated = negates;
+    negates = false;
+  }
+}
+
+}  // namespace optiml
