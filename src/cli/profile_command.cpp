@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/stages.h"
+#include "core/host_mode.h"
 #include "report/metric_table.h"
 #include "report/text_format.h"
 
@@ -102,6 +103,9 @@ class ProfileCommand : public Command {
       }
       out += zeros.empty() ? "" : fmt::format("  0: {}\n", zeros);
     }
+    if (IsHostMode(evaluation.launcher)) {
+      out += fmt::format("\n{}\n", kHostModeNote);
+    }
     return out;
   }
 
@@ -110,6 +114,10 @@ class ProfileCommand : public Command {
     const Rejection* rejection = evaluation.rejection();
     json["task"] = bench.task->name;
     json["device"] = bench.device->Info().name;
+    if (IsHostMode(evaluation.launcher)) {
+      json["launcher"] = evaluation.launcher;
+      json["guarantees"] = kHostModeNote;
+    }
     json["accepted"] = rejection == nullptr;
     json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
     json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);

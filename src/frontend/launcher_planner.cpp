@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "base/file_system.h"
 #include "frontend/host_value.h"
@@ -33,6 +35,32 @@ Refusal Both(const Refusal& interpreted, const Refusal& recorded) {
                interpreted.line};
   both.reads_back = recorded.reads_back;
   return both;
+}
+
+// The library whose name begins what a launcher uses, as its users call it; empty: none.
+std::string_view LibraryOf(std::string_view reason) {
+  struct Library {
+    std::string_view prefix;
+    std::string_view name;
+  };
+  static constexpr std::array<Library, 8> kLibraries = {{{"thrust::", "Thrust"},
+                                                         {"cub::", "CUB"},
+                                                         {"cublas", "cuBLAS"},
+                                                         {"cusparse", "cuSPARSE"},
+                                                         {"cusolver", "cuSOLVER"},
+                                                         {"cufft", "cuFFT"},
+                                                         {"curand", "cuRAND"},
+                                                         {"cudnn", "cuDNN"}}};
+  for (const std::string_view start : {"launcher calls ", "launcher uses "}) {
+    const size_t at = reason.find(start);
+    for (const Library& library : kLibraries) {
+      if (at != std::string_view::npos &&
+          reason.substr(at + start.size()).starts_with(library.prefix)) {
+        return library.name;
+      }
+    }
+  }
+  return {};
 }
 
 // Whether the launcher can be called with these arguments at all.
@@ -227,6 +255,12 @@ Result<PlanOutcome> LauncherPlanner::Plan(const std::vector<LauncherArgument>& a
   const auto* refusal = std::get_if<Refusal>(&interpreted);
   if (refusal == nullptr || !refusal->not_followed || !options_.enabled) {
     return interpreted;
+  }
+  if (const std::string_view library = LibraryOf(refusal->reason); !library.empty()) {
+    Refusal named{fmt::format("{} (a library: {}; what it does is not the launcher's to be traced)",
+                              refusal->reason, library),
+                  refusal->line};
+    return PlanOutcome(std::move(named));
   }
   OPTIML_ASSIGN(Plans plans, Recorded().Run({{&arguments, false}}, Surroundings::kUsual));
   if (const auto* recorded = std::get_if<Refusal>(&plans)) {
