@@ -178,6 +178,42 @@ TEST(Process, StopsWhenTheUserWantsTheEnd) {
   EXPECT_EQ(outcome.error().code(), ErrorCode::kInterrupted);
 }
 
+TEST(Process, TalksWithAChild) {
+  ProcessRequest request = Shell("while read line; do echo got $line; done");
+  request.standard_input = "one\n";
+  std::vector<std::string> heard;
+  request.answer = [&](std::string_view output) -> std::optional<std::string> {
+    heard.emplace_back(output);
+    return output.ends_with("got two\n") ? std::nullopt : std::optional<std::string>("two\n");
+  };
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->standard_output, "got one\ngot two\n");
+  ASSERT_GE(heard.size(), 2u);
+  EXPECT_EQ(heard.front(), "got one\n");
+  EXPECT_EQ(outcome->signal, SIGKILL);
+}
+
+TEST(Process, TheTimeOfAnAnswerIsNotTheChilds) {
+  ProcessRequest request = Shell("echo; read line; echo $line");
+  request.limits.wall_time = std::chrono::milliseconds(400);
+  request.answer = [&](std::string_view output) -> std::optional<std::string> {
+    if (output == "\n") {
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+      return "later\n";
+    }
+    return "";
+  };
+  const auto outcome = RunProcess(request);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->timed_out);
+  EXPECT_EQ(outcome->standard_output, "\nlater\n");
+  request = Shell("read line");
+  request.limits.wall_time = std::chrono::milliseconds(200);
+  request.answer = [](std::string_view) { return std::optional<std::string>(""); };
+  EXPECT_TRUE(RunProcess(request)->timed_out);
+}
+
 TEST(Process, ReportsSignalsAndMissingPrograms) {
   const auto outcome = RunProcess(Shell("kill -SEGV $$"));
   ASSERT_TRUE(outcome.has_value());

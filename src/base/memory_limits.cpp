@@ -1,7 +1,6 @@
 #include "base/memory_limits.h"
 
 #include <malloc.h>
-
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -170,19 +170,37 @@ void Drain(int& fd, std::string& text, size_t limit, bool& truncated) {
   truncated |= static_cast<size_t>(n) > room;
 }
 
-void Feed(int& fd, std::string_view& pending) {
-  const ssize_t n = write(fd, pending.data(), pending.size());
-  if (n < 0 && errno != EINTR && errno != EAGAIN) {
-    Pipe::CloseOne(fd);  // the child reads no more
-    return;
+// What the child has not read yet of its input.
+class Input {
+ public:
+  Input(std::string_view first, bool is_last) : text_(first), is_last_(is_last) {}
+
+  bool empty() const { return at_ == text_.size(); }
+  void Add(const std::string& more) {
+    text_.erase(0, at_);
+    at_ = 0;
+    text_ += more;
   }
-  if (n > 0) {
-    pending.remove_prefix(static_cast<size_t>(n));
+  void Feed(int& fd) {
+    const ssize_t n = write(fd, text_.data() + at_, text_.size() - at_);
+    if (n < 0 && errno != EINTR && errno != EAGAIN) {
+      Pipe::CloseOne(fd);  // the child reads no more
+      return;
+    }
+    at_ += n > 0 ? static_cast<size_t>(n) : 0;
+    CloseAtItsEnd(fd);
   }
-  if (pending.empty()) {
-    Pipe::CloseOne(fd);
+  void CloseAtItsEnd(int& fd) const {
+    if (empty() && is_last_) {
+      Pipe::CloseOne(fd);
+    }
   }
-}
+
+ private:
+  std::string text_;
+  size_t at_ = 0;
+  bool is_last_;
+};
 
 }  // namespace
 
@@ -264,17 +282,18 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
   }
 
   ProcessOutcome outcome;
-  std::string_view pending = request.standard_input;
-  if (pending.empty()) {
-    Pipe::CloseOne(in.write_end);
-  }
+  Input input(request.standard_input, request.answer == nullptr);
+  input.CloseAtItsEnd(in.write_end);
+  chrono::nanoseconds answering{0};
+  size_t answered = 0;  // bytes of the output
   bool killed = false;
   int wait_status = 0;
   bool exited = false;
   bool interrupted = false;
   while (!exited || out.read_end >= 0 || err.read_end >= 0) {
-    std::array<pollfd, 3> fds{
-        {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}}};
+    std::array<pollfd, 3> fds{{{out.read_end, POLLIN, 0},
+                               {err.read_end, POLLIN, 0},
+                               {input.empty() ? -1 : in.write_end, POLLOUT, 0}}};
     // Only a poll that begins after the end can say that nothing is left to read.
     const bool was_over = exited;
     const int ready = poll(fds.data(), fds.size(), 5);
@@ -288,8 +307,19 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
               outcome.output_truncated);
       }
       if (fds[2].revents != 0) {
-        Feed(in.write_end, pending);
+        input.Feed(in.write_end);
       }
+    }
+    if (request.answer && !killed && outcome.standard_output.size() > answered) {
+      const Stopwatch taken(clock);
+      answered = outcome.standard_output.size();
+      if (const auto more = request.answer(outcome.standard_output)) {
+        input.Add(*more);
+      } else {
+        killed = true;
+        kill(-pid, SIGKILL);
+      }
+      answering += taken.Elapsed();
     }
     if (!exited && waitpid(pid, &wait_status, WNOHANG) == pid) {
       exited = true;
@@ -299,7 +329,7 @@ Result<ProcessOutcome> RunProcess(const ProcessRequest& request) {
       killed = true;
       kill(-pid, SIGKILL);
     }
-    if (!killed && stopwatch.Elapsed() > request.limits.wall_time) {
+    if (!killed && stopwatch.Elapsed() - answering > request.limits.wall_time) {
       outcome.timed_out = !exited;
       killed = true;
       kill(-pid, SIGKILL);

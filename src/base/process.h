@@ -11,9 +11,11 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -48,6 +50,10 @@ struct ProcessRequest {
   std::optional<Sandbox> sandbox;  // absent: unconfined
   // Set when the user wants the end: the child's group is killed then. Borrowed; may be null.
   const std::atomic<bool>* stop = nullptr;
+  // A conversation: called with all of the child's standard output so far whenever there is more of
+  // it. What it returns is fed to the child, whose input stays open; nothing: the child's group is
+  // killed. The time that it takes does not count for the time limit.
+  std::function<std::optional<std::string>(std::string_view output)> answer;
 };
 
 struct ProcessOutcome {

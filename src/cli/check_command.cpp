@@ -11,6 +11,7 @@
 #include "cli/corpus.h"
 #include "cli/option_checks.h"
 #include "cli/stages.h"
+#include "core/host_mode.h"
 #include "optimize/interruptible_device.h"
 #include "report/text_format.h"
 
@@ -129,6 +130,9 @@ class CheckCommand : public Command {
       if (!makers.empty()) {
         json["launcher"] = makers;
       }
+      if (IsHostMode(makers)) {
+        json["guarantees"] = kHostModeNote;
+      }
       if (!note.empty()) {
         json["note"] = note;
       }
@@ -139,6 +143,9 @@ class CheckCommand : public Command {
       *env.out << CheckText(source.path(), outcome.evaluation);
       if (makers.find("recorded") != std::string::npos) {
         *env.out << "launcher: " << makers << "\n";
+      }
+      if (IsHostMode(makers)) {
+        *env.out << kHostModeNote << "\n";
       }
       if (!note.empty()) {
         *env.out << "note: " << note << "\n";

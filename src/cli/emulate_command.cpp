@@ -144,8 +144,10 @@ class EmulateCommand : public Command {
   Result<int> EmulateTask(CliEnv& env, Toolbox& tools) {
     OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools));
     OPTIML_ASSIGN(const KernelSource source, ChooseKernel(*bench.task, kernel_, env));
+    VerifierOptions options;
+    options.first_seed = ptx_.seed;  // plans in host mode are for these inputs
     OPTIML_ASSIGN(const StageOutcome outcome,
-                  RunStages(bench, source, Stage::kBuild, VerifierOptions(), env, tools));
+                  RunStages(bench, source, Stage::kBuild, options, env, tools));
     if (!outcome.prepared) {
       *env.out << fmt::format("{}: {}\n", source.path(), DescribeOutcome(outcome.evaluation));
       return ExitCodeOfKernel(outcome.evaluation, kernel_.empty());

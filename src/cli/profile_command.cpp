@@ -6,6 +6,7 @@
 #include "base/file_system.h"
 #include "cli/command.h"
 #include "cli/stages.h"
+#include "core/host_mode.h"
 #include "profile/diagnosis.h"
 #include "profile/ncu_import.h"
 #include "report/metric_table.h"
@@ -136,6 +137,9 @@ class ProfileCommand : public Command {
       }
       out += zeros.empty() ? "" : fmt::format("  0: {}\n", zeros);
     }
+    if (IsHostMode(evaluation.launcher)) {
+      out += fmt::format("\n{}\n", kHostModeNote);
+    }
     return out;
   }
 
@@ -144,6 +148,10 @@ class ProfileCommand : public Command {
     const Rejection* rejection = evaluation.rejection();
     json["task"] = bench.task->name;
     json["device"] = bench.device->Info().name;
+    if (IsHostMode(evaluation.launcher)) {
+      json["launcher"] = evaluation.launcher;
+      json["guarantees"] = kHostModeNote;
+    }
     json["accepted"] = rejection == nullptr;
     json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
     json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);

@@ -16,9 +16,6 @@
 namespace optiml {
 namespace {
 
-// Seed of the inputs that are timed; the session's too, so that both see the same data.
-constexpr uint64_t kTimingSeed = 1;
-
 std::string DescribePlans(const KernelTask& task, const PreparedCandidate& prepared) {
   std::string out;
   for (size_t i = 0; i < prepared.checked_plans.size(); ++i) {
@@ -57,6 +54,11 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
     return outcome;
   }
   outcome.prepared = std::get<PreparedCandidate>(std::move(prepared));
+  OPTIML_ASSIGN(const auto untraced, verifier->Trace(*outcome.prepared, outcome.evaluation));
+  if (untraced) {
+    outcome.prepared.reset();
+    return outcome;
+  }
   if (last >= Stage::kL0) {
     OPTIML_TRY(verifier->Verify(*outcome.prepared, outcome.evaluation));
     if (last == Stage::kL2 && outcome.evaluation.accepted()) {
@@ -66,7 +68,8 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
   }
   if (last >= Stage::kMeasure && outcome.evaluation.accepted()) {
     const Stopwatch watch(*env.clock);
-    OPTIML_TRY(ShapeTimer(*bench.task, device, *verifier, kTimingSeed)
+    // The session's seed too, so that both time the same data.
+    OPTIML_TRY(ShapeTimer(*bench.task, device, *verifier, options.first_seed)
                    .Time(*outcome.prepared, outcome.evaluation));
     outcome.evaluation.stage_times.push_back({Stage::kMeasure, watch.Elapsed()});
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_folder.h"
+#include "core/host_mode.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -72,6 +73,9 @@ std::string RunSummary(const ReportModel& model, const std::filesystem::path& fo
   if (run.result && !run.result->stop_reason.empty()) {
     out += Row("stopped by", run.result->stop_reason);
   }
+  if (model.before != nullptr && IsHostMode(model.before->launcher)) {
+    out += WrapText(kHostModeNote, 2, env.width);
+  }
   bool headed = false;
   for (const ChainRow& row : model.chain) {
     if (row.step->mark == EditMark::kDropped) {
@@ -117,6 +121,9 @@ std::string RunSummaryJson(const ReportModel& model, const std::filesystem::path
   json["times_are"] = model.word;
   json["time_before_s"] = or_null(model.time_before_s);
   json["time_after_s"] = or_null(model.time_after_s);
+  json["guarantees"] = model.before != nullptr && IsHostMode(model.before->launcher)
+                           ? Json(kHostModeNote)
+                           : Json(nullptr);
   json["gain"] =
       model.gain
           ? Json{{"value", model.gain->value}, {"low", model.gain->low}, {"high", model.gain->high}}

@@ -35,6 +35,9 @@ struct Refusal {
   // The launcher is wrong on every device: it leaves a buffer, uses or frees what was freed, keeps
   // what nobody can free, or asks for an impossible launch. Never together with not_followed.
   bool is_fault = false;
+  // The launcher reads device data back on the host: what it does may depend on contents, so a plan
+  // can only be made while a device executes what it asks for (live_plan.h).
+  bool reads_back = false;
 };
 
 struct ParseOptions {
@@ -72,6 +75,9 @@ struct PlanLimits {
   int64_t steps = 10'000'000;  // interpreted statements and expressions
   int64_t launches = 100'000;
   uint64_t allocated_bytes = uint64_t{64} << 30;
+  // Of live runs: how often device data is read back, and how much of it between two launches.
+  int64_t reads = 10'000;
+  uint64_t read_bytes = 4096;
 };
 
 using PlanOutcome = std::variant<LaunchPlan, Refusal>;

@@ -40,6 +40,14 @@ void Interpreter::Refuse(const std::string& what) const {
   throw Refused{std::move(refusal)};
 }
 
+void Interpreter::ReadsBack(const std::string& what) const {
+  Refusal refusal;
+  refusal.line = line_;
+  refusal.reason = fmt::format("{}:{}: {}", unit_.path, line_, what);
+  refusal.reads_back = true;
+  throw Refused{std::move(refusal)};
+}
+
 void Interpreter::CannotFollow(const std::string& what) const {
   Refusal refusal;
   refusal.line = line_;

@@ -96,6 +96,7 @@ class Interpreter {
   void Step();
   [[noreturn]] void Refuse(const std::string& what) const;
   // Refuses what may be right, but is beyond the interpreter.
+  [[noreturn]] void ReadsBack(const std::string& what) const;
   [[noreturn]] void CannotFollow(const std::string& what) const;
   // Refuses what is wrong on every device.
   [[noreturn]] void Fault(const std::string& what) const;

@@ -47,7 +47,7 @@ HostValue Interpreter::Load(uint64_t address, const ast::TypePtr& type) {
   if (object == nullptr) {
     const auto device = memory_.AsDevice(address);
     if (device.has_value() && device->buffer >= 0) {
-      Refuse("launcher reads device memory on the host");
+      ReadsBack("launcher reads device memory on the host");
     }
     Refuse("launcher reads through an invalid host pointer");
   }
@@ -84,7 +84,7 @@ void Interpreter::Store(uint64_t address, const HostValue& value) {
   if (object == nullptr) {
     const auto device = memory_.AsDevice(address);
     if (device.has_value() && device->buffer >= 0) {
-      Refuse("launcher writes device memory on the host");
+      ReadsBack("launcher writes device memory on the host");
     }
     Refuse("launcher writes through an invalid host pointer");
   }

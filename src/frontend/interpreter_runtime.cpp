@@ -243,7 +243,7 @@ void Interpreter::Copy(uint64_t destination, uint64_t source, uint64_t size, int
   // With two device pointers the kind does not matter, as measured on an H200 (bench/logs/
   // 2026-11-30-h200-device.txt): memory has one address space. Between host and device it does.
   if ((kind == kDeviceToHost && from_host) || (to_host && !from_host)) {
-    Refuse("launcher reads device data back");
+    ReadsBack("launcher reads device data back");
   }
   if (kind == kDeviceToDevice && (from_host || to_host)) {
     Fault("a copy's kind does not fit its pointers");

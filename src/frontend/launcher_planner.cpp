@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "base/file_system.h"
 #include "frontend/host_value.h"
@@ -29,8 +31,36 @@ Refusal Both(const Refusal& interpreted, const Refusal& recorded) {
   if (recorded.is_fault) {
     return recorded;
   }
-  return {fmt::format("{}; nor can it be recorded: {}", interpreted.reason, recorded.reason),
-          interpreted.line};
+  Refusal both{fmt::format("{}; nor can it be recorded: {}", interpreted.reason, recorded.reason),
+               interpreted.line};
+  both.reads_back = recorded.reads_back;
+  return both;
+}
+
+// The library whose name begins what a launcher uses, as its users call it; empty: none.
+std::string_view LibraryOf(std::string_view reason) {
+  struct Library {
+    std::string_view prefix;
+    std::string_view name;
+  };
+  static constexpr std::array<Library, 8> kLibraries = {{{"thrust::", "Thrust"},
+                                                         {"cub::", "CUB"},
+                                                         {"cublas", "cuBLAS"},
+                                                         {"cusparse", "cuSPARSE"},
+                                                         {"cusolver", "cuSOLVER"},
+                                                         {"cufft", "cuFFT"},
+                                                         {"curand", "cuRAND"},
+                                                         {"cudnn", "cuDNN"}}};
+  for (const std::string_view start : {"launcher calls ", "launcher uses "}) {
+    const size_t at = reason.find(start);
+    for (const Library& library : kLibraries) {
+      if (at != std::string_view::npos &&
+          reason.substr(at + start.size()).starts_with(library.prefix)) {
+        return library.name;
+      }
+    }
+  }
+  return {};
 }
 
 // Whether the launcher can be called with these arguments at all.
@@ -102,6 +132,27 @@ class LauncherPlanner::Recordings {
     }
     return frontend::PlansFromTrace(unit_, launcher_, recorder.names(), calls, surroundings,
                                     limits_, std::get<std::string>(trace));
+  }
+
+  Result<std::optional<Refusal>> Prepare(const std::vector<LauncherArgument>& arguments) {
+    if (auto fault = ArgumentFault(unit_, launcher_, arguments)) {
+      return fault;
+    }
+    OPTIML_TRY(MakeProgram(arguments.size()));
+    const auto* refusal = std::get_if<Refusal>(&*recorder_);
+    return refusal == nullptr ? std::nullopt : std::optional(*refusal);
+  }
+
+  Result<std::variant<std::vector<LivePlan>, Refusal>> RunLive(
+      const std::vector<RecordedCall>& calls, Surroundings surroundings, LiveDevice& device) {
+    using Outcome = std::variant<std::vector<LivePlan>, Refusal>;
+    for (const RecordedCall& call : calls) {
+      OPTIML_ASSIGN(auto refusal, Prepare(*call.arguments));
+      if (refusal) {
+        return Outcome(*std::move(refusal));
+      }
+    }
+    return std::get<frontend::Recorder>(*recorder_).RunLive(calls, surroundings, limits_, device);
   }
 
   Result<std::optional<Refusal>> Check(const std::vector<LauncherCall>& calls) {
@@ -205,6 +256,12 @@ Result<PlanOutcome> LauncherPlanner::Plan(const std::vector<LauncherArgument>& a
   if (refusal == nullptr || !refusal->not_followed || !options_.enabled) {
     return interpreted;
   }
+  if (const std::string_view library = LibraryOf(refusal->reason); !library.empty()) {
+    Refusal named{fmt::format("{} (a library: {}; what it does is not the launcher's to be traced)",
+                              refusal->reason, library),
+                  refusal->line};
+    return PlanOutcome(std::move(named));
+  }
   OPTIML_ASSIGN(Plans plans, Recorded().Run({{&arguments, false}}, Surroundings::kUsual));
   if (const auto* recorded = std::get_if<Refusal>(&plans)) {
     return PlanOutcome(Both(*refusal, *recorded));
@@ -222,6 +279,27 @@ Result<std::optional<Refusal>> LauncherPlanner::Check(const std::vector<Launcher
     return recorded ? std::optional(Both(*refusal, *recorded)) : std::nullopt;
   }
   return recordings_->Check(calls);
+}
+
+Result<std::optional<Refusal>> LauncherPlanner::PrepareLive(
+    const std::vector<LauncherArgument>& arguments) {
+  return Recorded().Prepare(arguments);
+}
+
+Result<std::variant<std::vector<LivePlan>, Refusal>> LauncherPlanner::RunLive(
+    const std::vector<LiveCall>& calls, bool elsewhere, LiveDevice& device) {
+  std::vector<RecordedCall> recorded;
+  for (const LiveCall& call : calls) {
+    recorded.push_back({call.arguments, call.compares_memory});
+  }
+  return Recorded().RunLive(recorded, elsewhere ? Surroundings::kOther : Surroundings::kUsual,
+                            device);
+}
+
+std::optional<Refusal> LauncherPlanner::Compare(const LaunchPlan& fresh, const LaunchPlan& later,
+                                                std::string_view when) const {
+  const auto found = frontend::FindEntry(unit_, entry_);
+  return frontend::CompareWork(unit_, *std::get<const ast::Function*>(found), fresh, later, when);
 }
 
 LauncherPlanner::Recordings& LauncherPlanner::Recorded() {

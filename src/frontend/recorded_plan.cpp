@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <optional>
+#include <utility>
 
 #include "frontend/host_value.h"
 #include "frontend/launch_rules.h"
 #include "frontend/recorder/protocol.h"
-#include "frontend/stream_order.h"
+#include "frontend/trace_reader.h"
 
 namespace optiml::frontend {
 
@@ -18,13 +17,6 @@ namespace {
 
 // Addresses this near to null mean null plus an offset: no program has memory there.
 constexpr int64_t kNearNull = int64_t{1} << 16;
-
-// Why reading ends before the trace does. It does not leave this file.
-struct Stop {
-  std::string what;
-  int line = 0;
-  bool is_fault = false;
-};
 
 // Which bytes of a value of the type mean something: those between the members of a struct are
 // whatever was there before.
@@ -47,76 +39,7 @@ void MarkMembers(const ast::Type& type, uint64_t at, std::vector<bool>& marks) {
   }
 }
 
-class TraceReader {
- public:
-  TraceReader(const ast::SourceUnit& unit, const RecordedNames& names,
-              const std::vector<RecordedCall>& calls, Surroundings surroundings,
-              const PlanLimits& limits, const std::string& trace)
-      : unit_(unit),
-        names_(names),
-        calls_(calls),
-        is_other_(surroundings == Surroundings::kOther),
-        limits_(limits),
-        trace_(trace) {}
-
-  std::vector<RecordedPlan> Read();
-
- private:
-  struct Buffer {
-    uint64_t address = 0;
-    int plan_buffer = -1;  // -1: an argument that is no buffer
-    bool is_alive = true;
-    int freed_line = 0;
-    bool is_held = false;  // by memory that outlives the call
-  };
-
-  uint64_t Word();
-  std::string Bytes();
-  int SmallLine();
-  [[noreturn]] void Refuse(const std::string& what) const { throw Stop{what, line_}; }
-  [[noreturn]] void Fault(const std::string& what) const { throw Stop{what, line_, true}; }
-  [[noreturn]] void Garbled() const { throw Stop{"the recorder's trace is garbled", line_}; }
-
-  void ReadEvent(uint64_t kind);
-  void BeginCall();
-  void EndCall();
-  void AddBuffer(uint64_t address, PlanBuffer buffer);
-  void ReadMalloc();
-  void ReadFree();
-  void ReadHeld();
-  void CheckFreed();
-  void ReadLaunch();
-  void ReadMemset();
-  void ReadCopy();
-  void ReadUpload();
-  void ReadAttribute();
-  void ReadSymbol();
-  void ReadOrder(uint64_t kind);
-
-  KernelArgument Argument(const ast::Type& type, const std::string& bytes);
-  DevicePointer Pointer(uint64_t address, const char* what) const;
-  DevicePointer RangeOf(uint64_t address, uint64_t size, const char* what) const;
-  const ast::Function& Kernel(uint64_t number) const;
-  void Issue(uint64_t stream, std::vector<StreamAccess> accesses);
-
-  const ast::SourceUnit& unit_;
-  const RecordedNames& names_;
-  const std::vector<RecordedCall>& calls_;
-  bool is_other_;
-  PlanLimits limits_;
-  const std::string& trace_;
-  size_t at_ = 0;
-  int line_ = 0;
-  bool in_call_ = false;
-  std::vector<Buffer> buffers_;  // in the order of their addresses' numbers
-  LaunchPlan plan_;
-  std::vector<size_t> owners_;  // in buffers_, by buffer of the plan
-  StreamOrder order_;
-  uint64_t device_bytes_ = 0;
-  int allocations_ = 0;
-  int64_t launches_ = 0;
-  std::vector<RecordedPlan> made_;
-};
+}  // namespace
 
 uint64_t TraceReader::Word() {
   uint64_t word = 0;
@@ -147,7 +70,7 @@ int TraceReader::SmallLine() {
   return line <= INT32_MAX ? static_cast<int>(line) : 0;
 }
 
-std::vector<RecordedPlan> TraceReader::Read() {
+void TraceReader::AddArguments() {
   // The arguments are the first buffers, with numbers of their own.
   const std::vector<LauncherArgument>& first = *calls_.front().arguments;
   for (size_t i = 0; i < first.size(); ++i) {
@@ -158,11 +81,18 @@ std::vector<RecordedPlan> TraceReader::Read() {
       buffers_.push_back({.address = address});
     }
   }
+}
+
+void TraceReader::ReadOn() {
   while (at_ < trace_.size()) {
     const uint64_t kind = Word();
     line_ = SmallLine();
     ReadEvent(kind);
   }
+}
+
+std::vector<RecordedPlan> TraceReader::Finish() {
+  ReadOn();
   if (in_call_ || made_.size() != calls_.size()) {
     line_ = 0;
     Refuse("launcher ends its process");
@@ -194,6 +124,11 @@ void TraceReader::ReadEvent(uint64_t kind) {
       return ReadAttribute();
     case recording::kSymbol:
       return ReadSymbol();
+    case recording::kRead:
+      return ReadBackEvent();
+    case recording::kReadsBack: {
+      throw Stop{.what = "launcher reads device data back", .line = line_, .reads_back = true};
+    }
     case recording::kFault: {
       std::string text = Bytes();
       std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -213,11 +148,25 @@ void TraceReader::BeginCall() {
   order_.Restart();
   launches_ = 0;
   device_bytes_ = 0;
+  reads_.clear();
+  read_bytes_ = 0;
   const std::vector<LauncherArgument>& arguments = *calls_[made_.size()].arguments;
   for (PlanBuffer& buffer : plan_.buffers) {
     if (buffer.argument >= 0 && static_cast<size_t>(buffer.argument) < arguments.size()) {
       buffer.size_bytes = arguments[static_cast<size_t>(buffer.argument)].size_bytes;
     }
+  }
+  if (device_ != nullptr) {
+    GoOn(device_->Begin(made_.size()));
+  }
+}
+
+void TraceReader::GoOn(const Result<bool>& done) {
+  if (!done) {
+    throw Failed{done.error()};
+  }
+  if (!*done) {
+    throw Stop{"the device does not go on", line_};
   }
 }
 
@@ -233,7 +182,10 @@ void TraceReader::EndCall() {
   CheckFreed();
   in_call_ = false;
   plan_.maker = PlanMaker::kRecorder;
-  made_.push_back({plan_, changed == 1});
+  if (device_ != nullptr) {
+    GoOn(device_->End(plan_));
+  }
+  made_.push_back({plan_, std::move(reads_), changed == 1});
   plan_.steps.clear();
 }
 
@@ -407,6 +359,7 @@ void TraceReader::ReadLaunch() {
   if (++launches_ > limits_.launches) {
     Refuse(fmt::format("launcher makes more than {} launches", limits_.launches));
   }
+  read_bytes_ = 0;
   const ast::Function& kernel = Kernel(Word());
   KernelLaunch launch;
   launch.kernel = kernel.name_expression;
@@ -492,6 +445,31 @@ void TraceReader::ReadSymbol() {
             {variable.name, -1, StorageBytes(*variable.type), variable.line, variable.symbol});
 }
 
+void TraceReader::ReadBackEvent() {
+  const uint64_t source = Word();
+  const uint64_t size = Word();
+  const uint64_t stream = Word();
+  if (device_ == nullptr || !in_call_) {
+    Garbled();
+  }
+  const DevicePointer from = RangeOf(source, size, "copy to the host");
+  Issue(stream, {{from, size, false}});
+  if (reads_.size() >= static_cast<size_t>(limits_.reads)) {
+    Refuse(fmt::format("launcher reads device data back more than {} times", limits_.reads));
+  }
+  if (size > limits_.read_bytes - read_bytes_) {
+    Refuse(
+        fmt::format("launcher reads more than {} bytes of device data back between two launches: "
+                    "in host mode the host decides, it does not compute",
+                    limits_.read_bytes));
+  }
+  read_bytes_ += size;
+  const auto bytes = device_->Read(plan_, from, size);
+  GoOn(bytes ? Result<bool>(bytes->has_value()) : Result<bool>(bytes.error()));
+  answer_.append(reinterpret_cast<const char*>((*bytes)->data()), size);
+  reads_.push_back({plan_.steps.size(), from, size, line_});
+}
+
 void TraceReader::ReadOrder(uint64_t kind) {
   switch (kind) {
     case recording::kStream: {
@@ -517,19 +495,22 @@ void TraceReader::ReadOrder(uint64_t kind) {
   }
 }
 
-}  // namespace
+Refusal RefusalOf(const Stop& stop, const ast::SourceUnit& unit, const ast::Function& launcher) {
+  const int line = stop.line > 0 ? stop.line : launcher.line;
+  Refusal refusal{fmt::format("{}:{}: {}", unit.path, line, stop.what), line};
+  refusal.is_fault = stop.is_fault;
+  refusal.reads_back = stop.reads_back;
+  return refusal;
+}
 
 std::variant<std::vector<RecordedPlan>, Refusal> PlansFromTrace(
     const ast::SourceUnit& unit, const ast::Function& launcher, const RecordedNames& names,
     const std::vector<RecordedCall>& calls, Surroundings surroundings, const PlanLimits& limits,
     const std::string& trace) {
   try {
-    return TraceReader(unit, names, calls, surroundings, limits, trace).Read();
+    return TraceReader(unit, names, calls, surroundings, limits, trace).Finish();
   } catch (const Stop& stop) {
-    const int line = stop.line > 0 ? stop.line : launcher.line;
-    Refusal refusal{fmt::format("{}:{}: {}", unit.path, line, stop.what), line};
-    refusal.is_fault = stop.is_fault;
-    return refusal;
+    return RefusalOf(stop, unit, launcher);
   }
 }
 

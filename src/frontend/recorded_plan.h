@@ -12,14 +12,12 @@
 #include "frontend/ast.h"
 #include "frontend/frontend.h"
 #include "frontend/host_memory.h"
+#include "frontend/live_plan.h"
 #include "frontend/recorder.h"
 
 namespace optiml::frontend {
 
-struct RecordedPlan {
-  LaunchPlan plan;              // its buffers are those of all calls so far
-  bool changed_memory = false;  // that outlives the call; only of calls that compare it
-};
+using RecordedPlan = LivePlan;  // that nothing was read back for
 
 // One plan for each of the calls, or why the launcher is refused. `launcher` is the function's line
 // for messages about the whole.

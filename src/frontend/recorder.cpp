@@ -10,6 +10,7 @@
 #include "base/file_system.h"
 #include "base/process.h"
 #include "frontend/launch_rules.h"
+#include "frontend/live_trace.h"
 #include "frontend/recorder/protocol.h"
 #include "frontend/recorder_program.h"
 #include "frontend/recorder_symbols.h"
@@ -21,9 +22,15 @@ namespace {
 
 // What is linked must not move (the variables are compared between calls), and fused arithmetic
 // would compute other numbers than the user's machine.
-const std::vector<std::string> kCompileFlags = {
-    "-std=gnu++17",     "-O1", "-w", "-fno-pie", "-c", "-fno-strict-aliasing", "-fmax-errors=1",
-    "-ffp-contract=off", "-U_FORTIFY_SOURCE"};
+const std::vector<std::string> kCompileFlags = {"-std=gnu++17",
+                                                "-O1",
+                                                "-w",
+                                                "-fno-pie",
+                                                "-c",
+                                                "-fno-strict-aliasing",
+                                                "-fmax-errors=1",
+                                                "-ffp-contract=off",
+                                                "-U_FORTIFY_SOURCE"};
 constexpr auto kToolLimit = std::chrono::seconds(60);
 constexpr char kAlternatives[] = "/etc/alternatives";
 
@@ -371,9 +378,8 @@ Result<std::variant<Recorder, Refusal>> Recorder::Make(const ast::SourceUnit& un
   return refused ? Outcome(*std::move(refused)) : Outcome(std::move(recorder));
 }
 
-Result<std::variant<std::string, Refusal>> Recorder::Run(const std::vector<RecordedCall>& calls,
-                                                         Surroundings surroundings) const {
-  using Outcome = std::variant<std::string, Refusal>;
+ProcessRequest Recorder::RequestFor(const std::vector<RecordedCall>& calls,
+                                    Surroundings surroundings, bool live) const {
   ProcessRequest request;
   std::string& input = request.standard_input;
   PutWord(input, recording::kRequestMark);
@@ -381,7 +387,7 @@ Result<std::variant<std::string, Refusal>> Recorder::Run(const std::vector<Recor
        {uint64_t{surroundings == Surroundings::kOther},
         static_cast<uint64_t>(FreeDeviceBytes(surroundings)), static_cast<uint64_t>(kDeviceBytes),
         static_cast<uint64_t>(DriverVersion(surroundings)), uint64_t{kDeviceFacts.size()},
-        uint64_t{calls.size()}}) {
+        uint64_t{calls.size()}, uint64_t{live}}) {
     PutWord(input, word);
   }
   for (const DeviceFact& fact : kDeviceFacts) {
@@ -417,18 +423,50 @@ Result<std::variant<std::string, Refusal>> Recorder::Run(const std::vector<Recor
   if (options_.confined) {
     request.sandbox = Sandbox{{program_}, {}};
   }
-  OPTIML_ASSIGN(ProcessOutcome outcome, RunProcess(request));
+  return request;
+}
+
+std::optional<Refusal> Recorder::FaultOf(const ProcessOutcome& outcome) const {
   if (outcome.timed_out) {
-    return Outcome(
-        RefuseAt(*unit_, launcher_->line,
-                 fmt::format("launcher did not end within {} s", options_.time_limit_s)));
+    return RefuseAt(*unit_, launcher_->line,
+                    fmt::format("launcher did not end within {} s", options_.time_limit_s));
   }
   if (!outcome.succeeded()) {
-    return Outcome(
-        RefuseAt(*unit_, launcher_->line,
-                 fmt::format("launcher ends its process (status {})", outcome.exit_code)));
+    return RefuseAt(*unit_, launcher_->line,
+                    fmt::format("launcher ends its process (status {})", outcome.exit_code));
+  }
+  return std::nullopt;
+}
+
+Result<std::variant<std::string, Refusal>> Recorder::Run(const std::vector<RecordedCall>& calls,
+                                                         Surroundings surroundings) const {
+  using Outcome = std::variant<std::string, Refusal>;
+  OPTIML_ASSIGN(ProcessOutcome outcome, RunProcess(RequestFor(calls, surroundings, false)));
+  if (auto fault = FaultOf(outcome)) {
+    return Outcome(*std::move(fault));
   }
   return Outcome(std::move(outcome.standard_output));
+}
+
+Result<std::variant<std::vector<LivePlan>, Refusal>> Recorder::RunLive(
+    const std::vector<RecordedCall>& calls, Surroundings surroundings, const PlanLimits& limits,
+    LiveDevice& device) const {
+  using Outcome = std::variant<std::vector<LivePlan>, Refusal>;
+  LiveTrace trace({*unit_, *launcher_, names_, calls, surroundings, limits, device});
+  bool goes_on = true;
+  ProcessRequest request = RequestFor(calls, surroundings, true);
+  request.answer = [&](std::string_view output) {
+    std::optional<std::string> more = trace.Take(output);
+    goes_on = more.has_value();
+    return more;
+  };
+  OPTIML_ASSIGN(const ProcessOutcome outcome, RunProcess(request));
+  if (goes_on) {
+    if (auto fault = FaultOf(outcome)) {
+      return Outcome(*std::move(fault));
+    }
+  }
+  return trace.Finish(outcome.standard_output);
 }
 
 }  // namespace optiml::frontend

@@ -10,13 +10,16 @@
 // its time and memory are limited, and whatever it says is read with care.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/process.h"
 #include "base/result.h"
 #include "frontend/frontend.h"
 #include "frontend/host_memory.h"
+#include "frontend/live_plan.h"
 
 namespace optiml::frontend {
 
@@ -45,10 +48,19 @@ class Recorder {
   Result<std::variant<std::string, Refusal>> Run(const std::vector<RecordedCall>& calls,
                                                  Surroundings surroundings) const;
 
+  // A live run of them: `device` executes what they ask for. Error of the device, too.
+  Result<std::variant<std::vector<LivePlan>, Refusal>> RunLive(
+      const std::vector<RecordedCall>& calls, Surroundings surroundings, const PlanLimits& limits,
+      LiveDevice& device) const;
+
   const RecordedNames& names() const { return names_; }
 
  private:
   class Maker;
+  ProcessRequest RequestFor(const std::vector<RecordedCall>& calls, Surroundings surroundings,
+                            bool live) const;
+  // Why the process did not end as it should, if it did not.
+  std::optional<Refusal> FaultOf(const ProcessOutcome& outcome) const;
   Recorder(const ast::SourceUnit& unit, const ast::Function& launcher, RecorderOptions options)
       : unit_(&unit), launcher_(&launcher), options_(std::move(options)) {}
 

@@ -25,10 +25,10 @@ bool IsDeviceAddress(uint64_t address) {
 namespace {
 
 template <typename Act>
-[[noreturn]] void Confined(Act act) {
+[[noreturn]] void Confined(Act act, bool reads = false) {
   static unsigned char stack[1 << 16];
   CatchSignals(stack, sizeof(stack));
-  DenySystemCalls();
+  DenySystemCalls(reads);
   act();
   _exit(0);
 }
@@ -50,6 +50,21 @@ TEST(Confine, ReadsNothing) {
                 [[maybe_unused]] const ssize_t n = read(0, &c, 1);
               }),
               kFault, "asks the operating system");
+}
+
+TEST(Confine, ReadsItsInputAloneInALiveRun) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "ab", 2), 2);
+  const auto from = [](int fd) {
+    char c = 0;
+    return read(fd, &c, 1) == 1 ? c : 'x';
+  };
+  EXPECT_EXIT((dup2(ends[0], 0), Confined([&] { _exit(from(0)); }, true)),
+              ::testing::ExitedWithCode('a'), "");
+  EXPECT_EXIT(Confined([&] { _exit(from(ends[0])); }, true), kFault, "system call 0");
+  EXPECT_EXIT(Confined([] { fork(); }, true), kFault, "asks the operating system");
+  EXPECT_EXIT(Confined([] { open("/etc/passwd", O_RDONLY); }, true), kFault, "system call 257");
 }
 
 TEST(Confine, OpensNoSocket) {

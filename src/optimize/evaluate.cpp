@@ -31,6 +31,9 @@ ContentHash HashPlans(const PreparedCandidate& candidate) {
       hasher.Add(plan.Format());
     }
   }
+  if (candidate.live != nullptr) {
+    hasher.Add(candidate.source.text());  // it may decide otherwise on other contents
+  }
   return hasher.Finish();
 }
 
@@ -107,7 +110,11 @@ Result<CandidateOutcome> CandidateEvaluator::Finish(Begun begun) {
     evaluation.outcome = std::move(*rejection);
     return outcome;
   }
-  const auto& candidate = std::get<PreparedCandidate>(*preparation.prepared);
+  auto& candidate = std::get<PreparedCandidate>(*preparation.prepared);
+  OPTIML_ASSIGN(const auto untraced, parts_.verifier->Trace(candidate, evaluation));
+  if (untraced) {
+    return outcome;
+  }
   evaluation.ptx_hash = candidate.artifact.ptx_hash;
   evaluation.plan_hash = HashPlans(candidate);
   const auto twin = by_binary_.find({*evaluation.ptx_hash, *evaluation.plan_hash});
@@ -139,6 +146,11 @@ Result<std::optional<GainMeasurement>> CandidateEvaluator::MeasureGain(
       return std::optional<GainMeasurement>();
     }
     both.push_back(std::get<PreparedCandidate>(std::move(prepared)));
+    OPTIML_ASSIGN(const auto untraced, parts_.verifier->Trace(both.back(), ignored));
+    if (untraced) {
+      why_not = untraced->reason;
+      return std::optional<GainMeasurement>();
+    }
   }
   return timer_.MeasureGain(both[0], both[1], why_not);
 }

@@ -58,11 +58,15 @@ Result<std::optional<std::string>> Compare(const KernelTask& task, const Prepare
                                            const KernelSource& source, bool regroups_floats,
                                            Verifier& verifier, Device& device) {
   Evaluation evaluation;
-  OPTIML_ASSIGN(const auto prepared, verifier.Prepare(source, evaluation));
+  OPTIML_ASSIGN(auto prepared, verifier.Prepare(source, evaluation));
   if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
     return std::optional(fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
   }
-  const auto& printed = std::get<PreparedCandidate>(prepared);
+  auto& printed = std::get<PreparedCandidate>(prepared);
+  OPTIML_ASSIGN(const auto untraced, verifier.Trace(printed, evaluation));
+  if (untraced) {
+    return std::optional(fmt::format("{}: {}", StageName(untraced->stage), untraced->reason));
+  }
   if (regroups_floats) {
     OPTIML_TRY(verifier.Verify(printed, evaluation));
     const Rejection* rejection = evaluation.rejection();

@@ -240,7 +240,13 @@ class Session {
   // The catalogue, with what the lift check refused left out.
   Result<void> MakeActions() {
     Evaluation ignored;
-    OPTIML_ASSIGN(const auto prepared, engines_.verifier->Prepare(parts_.task->source, ignored));
+    OPTIML_ASSIGN(auto prepared, engines_.verifier->Prepare(parts_.task->source, ignored));
+    if (auto* made = std::get_if<PreparedCandidate>(&prepared)) {
+      OPTIML_ASSIGN(auto untraced, engines_.verifier->Trace(*made, ignored));
+      if (untraced) {
+        prepared = *std::move(untraced);
+      }
+    }
     if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
       return Error(
           ErrorCode::kInternal,
@@ -427,9 +433,11 @@ class Session {
     Report(Phase::kDelivered, "");
     const KernelSource best(source, parts_.task->source.entry(), parts_.task->source.path());
     Evaluation ignored;
-    OPTIML_ASSIGN(const auto prepared, engines_.verifier->Prepare(best, ignored));
-    const auto* candidate = std::get_if<PreparedCandidate>(&prepared);
+    OPTIML_ASSIGN(auto prepared, engines_.verifier->Prepare(best, ignored));
+    auto* candidate = std::get_if<PreparedCandidate>(&prepared);
     OPTIML_CHECK(candidate != nullptr, "the best candidate was prepared before");
+    OPTIML_ASSIGN(const auto untraced, engines_.verifier->Trace(*candidate, ignored));
+    OPTIML_CHECK(!untraced, "the best candidate was traced before");
     OPTIML_ASSIGN(DeliveredReport report, engines_.deliver(source, *candidate));
     if (const Rejection* rejection = report.evaluation.rejection()) {
       result.improved = false;

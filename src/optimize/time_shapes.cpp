@@ -211,7 +211,10 @@ Result<std::optional<Rejection>> ShapeTimer::CheckOne(size_t row,
 Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandidate& candidate,
                                                  const PreparedCandidate& incumbent, uint64_t seed,
                                                  std::string& why_not) {
-  OPTIML_ASSIGN(const TaskInputs inputs, MakeInputs(task_, task_.timed[row].sizes, seed));
+  // Launches in host mode are those for the timed contents.
+  const bool live = candidate.live != nullptr || incumbent.live != nullptr;
+  OPTIML_ASSIGN(const TaskInputs inputs,
+                MakeInputs(task_, task_.timed[row].sizes, live ? seed_ : seed));
   RunRequest other = MakeRequest(incumbent.timed_plans[row], {&inputs});
   other.artifact = &incumbent.artifact;
   other.plan = &incumbent.timed_plans[row];

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/host_mode.h"
 #include "report/metric_table.h"
 #include "report/report.h"
 #include "report/text_format.h"
@@ -139,6 +140,7 @@ Json ToJson(const Evaluation& evaluation) {
   json["stage"] = rejection == nullptr ? Json(nullptr) : Json(StageName(rejection->stage));
   json["reason"] = rejection == nullptr ? Json(nullptr) : Json(rejection->reason);
   json["unsupported"] = rejection != nullptr && rejection->is_unsupported;
+  json["guarantees"] = IsHostMode(evaluation.launcher) ? Json(kHostModeNote) : Json(nullptr);
   json["launcher"] = evaluation.launcher.empty() ? Json(nullptr) : Json(evaluation.launcher);
   json["from_store"] = evaluation.from_store;
   json["verify"] = evaluation.verify ? ToJson(*evaluation.verify) : Json(nullptr);

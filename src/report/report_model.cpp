@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/host_mode.h"
 #include "report/metric_table.h"
 #include "report/report_numbers.h"
 #include "report/text_format.h"
@@ -185,6 +186,11 @@ std::vector<std::string> Notes(const ReportModel& model) {
         "Nothing here was timed on a GPU: every time is the prediction of the time model of {}. A "
         "gain is kept only when it exceeds the model's stated error, a factor of {:.2f}.",
         run.environment.device_name, run.environment.prediction_error_factor));
+  }
+  if (model.before != nullptr && IsHostMode(model.before->launcher)) {
+    std::string note = kHostModeNote;
+    note[0] = 'H';
+    notes.push_back(std::move(note));
   }
   if (model.before != nullptr && model.before->profile &&
       model.before->profile->sampled_ratio < 1) {

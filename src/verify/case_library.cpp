@@ -13,6 +13,7 @@
 #include "task/reference_range.h"
 #include "verify/case_inputs.h"
 #include "verify/case_rows.h"
+#include "verify/live_case.h"
 #include "verify/plan_runner.h"
 
 namespace optiml {
@@ -138,6 +139,12 @@ Result<size_t> CaseLibrary::BeginTimed(size_t row, uint64_t seed, uint64_t step_
   return cases_.size() - 1;
 }
 
+size_t CaseLibrary::FirstCaseOf(size_t plan) const {
+  const auto found = std::ranges::find(cases_, plan, &VerifyCase::plan);
+  OPTIML_CHECK(found != cases_.end(), "a plan is asked for by a case");
+  return static_cast<size_t>(found - cases_.begin());
+}
+
 void CaseLibrary::EndTimed() {
   OPTIML_CHECK(!cases_.empty() && cases_.back().row == rows_.size(), "a timed case was begun");
   conditioning_.erase(cases_.size() - 1);
@@ -196,9 +203,20 @@ Result<std::vector<Tensor>> CaseLibrary::RunOriginal(const VerifyCase& c, const 
                                                      std::vector<Tensor>* in_double) {
   PlanRun run;
   run.artifact = &original.artifact;
-  run.plan = &original.plans.at(c.plan);
   run.passes = {{&inputs, kPoisonBytes[0]}};
   run.step_limit = c.step_limit != 0 ? c.step_limit : step_limit_;
+  LaunchPlan traced;
+  if (original.live != nullptr) {
+    OPTIML_ASSIGN(auto made,
+                  TraceOnce({task_, original.artifact, *original.live, device_, run.step_limit},
+                            inputs, kPoisonBytes[0]));
+    if (const auto* rejection = std::get_if<Rejection>(&made)) {
+      failure = rejection->reason;
+      return std::vector<Tensor>();
+    }
+    traced = std::get<LiveCase>(std::move(made)).plan;
+  }
+  run.plan = original.live != nullptr ? &traced : &original.plans.at(c.plan);
   OPTIML_ASSIGN(PlanResult result, RunPlan(task_, run, device_));
   if (result.outcome.status != RunStatus::kCompleted || !result.outcome.findings.empty()) {
     failure = result.outcome.reason.empty() ? "it did not complete" : result.outcome.reason;

@@ -102,6 +102,8 @@ class CaseLibrary {
   void EndTimed();
 
   const TaskInputs& InputsOf(size_t index) const { return cases_.at(index).inputs; }
+  // The first case that has the plan. REQUIRES: plan < first_timed_plan()
+  size_t FirstCaseOf(size_t plan) const;
 
   // The case with its expected values and budgets. `original` is the task's own kernel, prepared
   // with plan_requests(). Fails (kInvalidArgument) when the reference or the original cannot

@@ -128,11 +128,15 @@ Result<DeliveredReport> CheckDelivered(const std::filesystem::path& file, const 
   };
   OPTIML_ASSIGN(const std::string text, ReadFile(file));
   const KernelSource source(text, task.source.entry(), file.filename().string());
-  OPTIML_ASSIGN(const auto prepared, verifier.Prepare(source, report.evaluation));
+  OPTIML_ASSIGN(auto prepared, verifier.Prepare(source, report.evaluation));
   if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
     return reject(fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
   }
-  const auto& delivered = std::get<PreparedCandidate>(prepared);
+  auto& delivered = std::get<PreparedCandidate>(prepared);
+  OPTIML_ASSIGN(const auto untraced, verifier.Trace(delivered, report.evaluation));
+  if (untraced) {
+    return reject(fmt::format("{}: {}", StageName(untraced->stage), untraced->reason));
+  }
   if (const auto difference = PlanDifference(candidate, delivered)) {
     return reject(*difference);
   }

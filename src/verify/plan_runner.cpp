@@ -90,6 +90,7 @@ Result<PlanResult> RunPlan(const KernelTask& task, const PlanRun& run, Device& d
   request.checks = run.checks;
   request.surroundings = run.surroundings;
   request.step_limit = run.step_limit;
+  request.repeatable = run.repeatable;
   OPTIML_CHECK(!run.passes.empty(), "a run has a pass");
   request.order = run.passes.front().order;
   request.buffers = ContentsFor(task, *run.plan, run.passes.front());

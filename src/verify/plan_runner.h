@@ -32,7 +32,8 @@ struct PlanRun {
   CheckLevel checks = CheckLevel::kBounds;
   Surroundings surroundings;
   uint64_t step_limit = 0;
-  bool follow = false;  // asks what float outputs would be in double arithmetic
+  bool repeatable = false;  // as RunRequest's
+  bool follow = false;      // asks what float outputs would be in double arithmetic
 };
 
 struct PlanResult {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "core/host_mode.h"
 #include "core/own_launcher.h"
 #include "frontend/launcher_planner.h"
 
@@ -141,11 +142,6 @@ Result<std::variant<LaunchPlan, Refusal>> PlanFromTask(
   return std::variant<LaunchPlan, Refusal>(std::move(plan));
 }
 
-std::variant<std::vector<LaunchPlan>, Rejection> Rejected(Stage stage, std::string reason,
-                                                          bool is_unsupported = false) {
-  return Rejection{stage, std::move(reason), is_unsupported};
-}
-
 // The parameters of the kernel that the task file launches; none when there is no such kernel.
 std::vector<LauncherFact> FactsOfKernel(const ast::SourceUnit& unit, const std::string& kernel) {
   std::vector<LauncherParameter> parameters;
@@ -210,12 +206,22 @@ std::variant<Launching, Rejection> ChooseLaunching(const KernelTask& task,
   return launching;
 }
 
-Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
-    const KernelTask& task, const ast::SourceUnit& unit, const std::string& task_entry,
-    bool same_names, const std::vector<PlanRequest>& requests, const RecorderOptions& recorder) {
+// A launcher that reads device data back at one of its shapes at least.
+struct ReadsBack {
+  std::string entry;
+  std::vector<LauncherArgument> arguments;  // of that shape
+  Rejection rejection;                      // where it must not
+};
+
+using Planned = std::variant<std::vector<LaunchPlan>, Rejection, ReadsBack>;
+
+Result<Planned> MakePlans(const KernelTask& task, const ast::SourceUnit& unit,
+                          const std::string& task_entry, bool same_names,
+                          const std::vector<PlanRequest>& requests,
+                          const RecorderOptions& recorder) {
   auto chosen = ChooseLaunching(task, unit, task_entry, same_names);
   if (auto* rejection = std::get_if<Rejection>(&chosen)) {
-    return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(*rejection));
+    return Planned(std::move(*rejection));
   }
   const auto& [by_task, entry] = std::get<Launching>(chosen);
   LauncherPlanner planner(unit, entry, recorder);
@@ -231,11 +237,13 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
       OPTIML_ASSIGN(outcome, planner.Plan(arguments));
     }
     if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
-      return Rejected(Stage::kPlan,
-                      request.text.empty()
-                          ? refusal->reason
-                          : fmt::format("{} (at {})", refusal->reason, request.text),
-                      !by_task && !refusal->is_fault);
+      Rejection rejection{Stage::kPlan,
+                          request.text.empty()
+                              ? refusal->reason
+                              : fmt::format("{} (at {})", refusal->reason, request.text),
+                          !by_task && !refusal->is_fault};
+      return refusal->reads_back ? Planned(ReadsBack{entry, std::move(arguments), rejection})
+                                 : Planned(std::move(rejection));
     }
     plans.push_back(std::get<LaunchPlan>(std::move(outcome)));
     bound.push_back(std::move(arguments));
@@ -247,10 +255,47 @@ Result<std::variant<std::vector<LaunchPlan>, Rejection>> MakePlans(
     }
     OPTIML_ASSIGN(const auto refusal, planner.Check(calls));
     if (refusal) {
-      return Rejected(Stage::kPlan, refusal->reason);
+      return Planned(Rejection{Stage::kPlan, refusal->reason});
     }
   }
-  return std::variant<std::vector<LaunchPlan>, Rejection>(std::move(plans));
+  return Planned(std::move(plans));
+}
+
+// All that a launcher in host mode might launch.
+std::vector<std::string> AllKernels(const ast::SourceUnit& unit) {
+  std::vector<std::string> kernels;
+  for (const ast::Function& function : unit.functions) {
+    if (function.is_kernel && !function.is_template && function.body != nullptr) {
+      kernels.push_back(function.name_expression);
+    }
+  }
+  return kernels;
+}
+
+// The launcher in host mode, or its rejection.
+Result<std::optional<Rejection>> GoLive(ast::SourceUnit unit, const ReadsBack& reads,
+                                        const RecorderOptions& recorder,
+                                        const std::function<Result<bool>()>& may_live,
+                                        PreparedSource& prepared) {
+  if (!may_live) {
+    return std::optional(reads.rejection);
+  }
+  OPTIML_ASSIGN(const bool may, may_live());
+  if (!may || !recorder.enabled) {
+    Rejection rejection = reads.rejection;
+    rejection.reason += may ? "" : "; host mode is for tasks whose own kernel needs it";
+    return std::optional(std::move(rejection));
+  }
+  OPTIML_ASSIGN(auto made,
+                LiveLauncher::Make(std::move(unit), reads.entry, recorder, reads.arguments));
+  if (const auto* refusal = std::get_if<Refusal>(&made)) {
+    return std::optional(Rejection{
+        Stage::kPlan,
+        fmt::format("{}; nor can it run in host mode: {}", reads.rejection.reason, refusal->reason),
+        !refusal->is_fault});
+  }
+  prepared.live = std::get<std::shared_ptr<LiveLauncher>>(std::move(made));
+  return std::optional<Rejection>();
 }
 
 std::vector<std::string> KernelsOf(const std::vector<LaunchPlan>& plans) {
@@ -263,6 +308,22 @@ std::vector<std::string> KernelsOf(const std::vector<LaunchPlan>& plans) {
     }
   }
   return kernels;
+}
+
+// Evaluation::launcher and plan_hash.
+void SayWhoPlanned(const KernelSource& source, const PreparedSource& prepared,
+                   Evaluation& evaluation) {
+  ContentHasher hasher;
+  if (prepared.live != nullptr) {
+    evaluation.launcher = kHostMode;
+    hasher.Add(source.text());  // nothing less says what it does
+  } else {
+    evaluation.launcher = MakersOf(prepared.plans);
+  }
+  for (const LaunchPlan& plan : prepared.plans) {
+    hasher.Add(plan.Format());
+  }
+  evaluation.plan_hash = hasher.Finish();
 }
 
 }  // namespace
@@ -289,7 +350,8 @@ std::vector<LauncherFact> FactsOf(const std::vector<LauncherParameter>& paramete
 Result<std::variant<PreparedSource, Rejection>> PrepareSource(
     const KernelTask& task, const KernelSource& source, bool same_names,
     const std::vector<PlanRequest>& requests, Builder& builder, const std::string& architecture,
-    Evaluation& evaluation, const RecorderOptions& recorder) {
+    Evaluation& evaluation, const RecorderOptions& recorder,
+    const std::function<Result<bool>()>& may_live) {
   using Outcome = std::variant<PreparedSource, Rejection>;
   StageTimer timer(evaluation);
   evaluation.source_hash = source.hash();
@@ -297,12 +359,12 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   if (const Result<ToolchainInfo> toolchain = builder.Toolchain(); toolchain) {
     options.cuda_include_directory = toolchain->include_directory.string();
   }
-  OPTIML_ASSIGN(const ParseOutcome parsed, ParseSource(source, options));
+  OPTIML_ASSIGN(ParseOutcome parsed, ParseSource(source, options));
   timer.Mark(Stage::kParse);
   if (const auto* refusal = std::get_if<Refusal>(&parsed)) {
     return Outcome(Rejection{Stage::kParse, refusal->reason});
   }
-  const auto& unit = std::get<ast::SourceUnit>(parsed);
+  auto& unit = std::get<ast::SourceUnit>(parsed);
 
   RecorderOptions recording = recorder;
   if (recording.cuda_include_directory.empty()) {
@@ -310,23 +372,26 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   }
   OPTIML_ASSIGN(auto planned,
                 MakePlans(task, unit, source.entry(), same_names, requests, recording));
+  BuildRequest request;
+  request.device_text = unit.device_text;
+  request.file_name = source.path();
+  request.name_expressions = AllKernels(unit);
+  PreparedSource prepared;
+  if (const auto* reads = std::get_if<ReadsBack>(&planned)) {
+    OPTIML_ASSIGN(auto rejection, GoLive(std::move(unit), *reads, recording, may_live, prepared));
+    if (rejection) {
+      planned = *std::move(rejection);
+    }
+  }
   timer.Mark(Stage::kPlan);
   if (auto* rejection = std::get_if<Rejection>(&planned)) {
     return Outcome(std::move(*rejection));
   }
-  PreparedSource prepared;
-  prepared.plans = std::get<std::vector<LaunchPlan>>(std::move(planned));
-  evaluation.launcher = MakersOf(prepared.plans);
-  ContentHasher hasher;
-  for (const LaunchPlan& plan : prepared.plans) {
-    hasher.Add(plan.Format());
+  if (auto* plans = std::get_if<std::vector<LaunchPlan>>(&planned)) {
+    prepared.plans = std::move(*plans);
+    request.name_expressions = KernelsOf(prepared.plans);
   }
-  evaluation.plan_hash = hasher.Finish();
-
-  BuildRequest request;
-  request.device_text = unit.device_text;
-  request.file_name = source.path();
-  request.name_expressions = KernelsOf(prepared.plans);
+  SayWhoPlanned(source, prepared, evaluation);
   request.architecture = architecture;
   if (request.name_expressions.empty()) {
     // A launcher of copies and memsets alone is legal; a device needs a module all the same.

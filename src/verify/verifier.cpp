@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "verify/battery.h"
+#include "verify/case_judge.h"
 #include "verify/case_library.h"
 #include "verify/compare.h"
 #include "verify/limits.h"
+#include "verify/live_case.h"
 #include "verify/plan_runner.h"
 #include "verify/prepare.h"
 #include "verify/promoted_original.h"
@@ -20,48 +24,15 @@
 namespace optiml {
 namespace {
 
-std::string FindingSentence(const Finding& finding) {
-  const std::string place = finding.line > 0 ? fmt::format(" (line {})", finding.line) : "";
-  const std::string kernel = finding.kernel.empty() ? "" : fmt::format("{}: ", finding.kernel);
-  // The detail may already begin with the kind.
-  const bool repeats = finding.detail.starts_with(finding.kind);
-  return fmt::format("{}{}{}{}", kernel, repeats ? "" : finding.kind + ": ", finding.detail, place);
-}
-
-constexpr double kSameWork = 0.9;  // one block may be spared a step or two
-// Of one launch among several: less than this many thread instructions say nothing.
-constexpr uint64_t kLeastSpared = 256;
-
-// What a second call with the same inputs is spared of the first one's work, as a sentence; empty
-// when it does as much, in all and in each of its launches, as it should.
-std::string WorkOfSecondCall(const RunOutcome& run) {
-  if (run.pass_work.size() < 2 || run.pass_work[0] == 0) {
-    return "";
-  }
-  const auto share = [](uint64_t first, uint64_t second) {
-    return static_cast<double>(second) / static_cast<double>(first);
-  };
-  if (const double all = share(run.pass_work[0], run.pass_work[1]); all < kSameWork) {
-    return fmt::format("does {:.0f} % of the first one's work", 100 * all);
-  }
-  if (run.launch_work.size() < 2) {
-    return "";
-  }
-  const std::vector<uint64_t>& first = run.launch_work[0];
-  const std::vector<uint64_t>& second = run.launch_work[1];
-  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    if (second[i] + kLeastSpared <= first[i] && share(first[i], second[i]) < kSameWork) {
-      return fmt::format("does {:.0f} % of the first one's work in its launch number {}",
-                         100 * share(first[i], second[i]), i + 1);
-    }
-  }
-  return "";
-}
-
 KernelTask WithItselfAsReference(KernelTask task) {
   task.reference.kind = ReferenceKind::kOriginal;
   return task;
 }
+
+constexpr char kOnALaterCall[] = "on a later call, ";
+constexpr char kOnAnotherMachine[] = "where addresses and clocks are those of another machine, ";
+// Thread instructions of a live run at a timed shape.
+constexpr uint64_t kMostTraced = 2 * kMostTimedWork;
 
 // The first number of the machines that cases run on (Surroundings).
 constexpr uint64_t kFirstMachine = 1;
@@ -85,6 +56,8 @@ class TaskVerifier : public Verifier {
 
   Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
                                                              Evaluation& evaluation) override;
+  Result<std::optional<Rejection>> Trace(PreparedCandidate& candidate,
+                                         Evaluation& evaluation) override;
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override;
   Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
@@ -107,7 +80,8 @@ class TaskVerifier : public Verifier {
   Result<std::optional<Rejection>> RunCase(const CaseRun& run, VerifyReport& report);
   // The original's outputs at a timed shape in double precision; see CaseLibrary::Truth.
   Result<std::vector<Tensor>> InDouble(const VerifyCase& c);
-  void Note(const CaseLibrary::Outcome& outcome, VerifyReport& report) const;
+  Result<std::optional<Rejection>> RunLiveCase(const CaseRun& run, const VerifyCase& c,
+                                               CaseJudge& judge);
   void NoteDropped(const VerifyCase& c);
 
   const KernelTask& task_;
@@ -121,8 +95,12 @@ class TaskVerifier : public Verifier {
   HostReference* reference_;
   // Of the candidate that was verified last, see PrecisionElsewhere.
   std::optional<double> share_;
+  // Host mode: the first plan of each request's sizes and scalars, of that candidate.
+  std::map<size_t, LaunchPlan> traced_;
+  std::vector<LaunchPlan> with_new_kernels_;  // of its cases, each with one that none before had
   std::set<size_t>
       sampled_;  // timed cases whose original was compared with elements of the reference
+  std::mutex original_mutex_;  // Prepare() may ask for it on any thread
   std::optional<PreparedSource> original_;
   std::optional<std::variant<PromotedOriginal, std::string>> promoted_;  // or why there is none
   std::vector<std::string> dropped_;
@@ -133,9 +111,16 @@ Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const K
                                                                          Evaluation& evaluation) {
   using Outcome = std::variant<PreparedCandidate, Rejection>;
   const bool is_original = source.hash() == task_.source.hash();
-  OPTIML_ASSIGN(auto prepared,
-                PrepareSource(task_, source, is_original, library_.plan_requests(), builder_,
-                              device_.Info().architecture, evaluation, options_.recorder));
+  OPTIML_ASSIGN(auto prepared, PrepareSource(task_, source, is_original, library_.plan_requests(),
+                                             builder_, device_.Info().architecture, evaluation,
+                                             options_.recorder, [&]() -> Result<bool> {
+                                               if (is_original) {
+                                                 return true;
+                                               }
+                                               OPTIML_ASSIGN(const PreparedSource* original,
+                                                             Original());
+                                               return original->live != nullptr;
+                                             }));
   if (auto* rejection = std::get_if<Rejection>(&prepared)) {
     evaluation.outcome = *rejection;
     return Outcome(std::move(*rejection));
@@ -144,6 +129,10 @@ Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const K
   PreparedCandidate candidate;
   candidate.source = source;
   candidate.artifact = std::move(made.artifact);
+  candidate.live = std::move(made.live);
+  if (candidate.live != nullptr) {
+    return Outcome(std::move(candidate));
+  }
   const auto timed = made.plans.begin() + static_cast<std::ptrdiff_t>(library_.first_timed_plan());
   candidate.timed_plans.assign(timed, made.plans.end());
   candidate.case_plans.assign(made.plans.begin(), timed);
@@ -153,11 +142,13 @@ Result<std::variant<PreparedCandidate, Rejection>> TaskVerifier::Prepare(const K
 }
 
 Result<const PreparedSource*> TaskVerifier::Original() {
+  const std::lock_guard<std::mutex> lock(original_mutex_);
   if (!original_) {
     Evaluation evaluation;
     OPTIML_ASSIGN(auto prepared,
                   PrepareSource(task_, task_.source, true, library_.plan_requests(), builder_,
-                                device_.Info().architecture, evaluation, options_.recorder));
+                                device_.Info().architecture, evaluation, options_.recorder,
+                                [] { return Result<bool>(true); }));
     if (const auto* rejection = std::get_if<Rejection>(&prepared)) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("the task's own kernel is refused at {}: {}",
@@ -166,12 +157,6 @@ Result<const PreparedSource*> TaskVerifier::Original() {
     original_ = std::get<PreparedSource>(std::move(prepared));
   }
   return &*original_;
-}
-
-void TaskVerifier::Note(const CaseLibrary::Outcome& outcome, VerifyReport& report) const {
-  report.max_absolute_error = std::max(report.max_absolute_error, outcome.max_absolute_error);
-  report.max_relative_error = std::max(report.max_relative_error, outcome.max_relative_error);
-  report.max_budget_ratio = std::max(report.max_budget_ratio, outcome.max_budget_ratio);
 }
 
 void TaskVerifier::NoteDropped(const VerifyCase& c) {
@@ -190,67 +175,16 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
     return Outcome();
   }
   ++report.cases_run;
-  const LaunchPlan& plan = run.candidate.case_plans.at(c->plan);
-  PlanRun request;
-  request.artifact = &run.candidate.artifact;
-  request.plan = &plan;
-  request.checks = run.full ? CheckLevel::kFull : CheckLevel::kBounds;
-  request.step_limit = options_.step_limit_per_case;
-
-  const auto fail = [&](Stage stage, std::string reason) {
-    report.failing_case = c->inputs.text;
-    return Outcome(Rejection{stage, fmt::format("at {}: {}", c->inputs.text, reason)});
-  };
-  const auto judge = [&](std::vector<PassRun> passes, std::string_view what) -> Result<Outcome> {
-    request.passes = std::move(passes);
-    const uint8_t poison = request.passes.back().poison;
-    OPTIML_ASSIGN(const PlanResult result, RunPlan(task_, request, device_));
-    const Stage stage = run.full ? Stage::kL0 : Stage::kL1;
-    for (const std::string& note : result.outcome.notes) {
-      if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) {
-        notes_.push_back(note);
-      }
-    }
-    if (!result.outcome.findings.empty()) {
-      report.findings = result.outcome.findings;
-      return fail(stage, FindingSentence(result.outcome.findings.front()));
-    }
-    if (result.outcome.status == RunStatus::kUnsupported) {
-      Outcome unsupported = fail(
-          stage, fmt::format("not checked by {}: {}", device_.Info().name, result.outcome.reason));
-      unsupported->is_unsupported = true;
-      return unsupported;
-    }
-    if (result.outcome.status != RunStatus::kCompleted) {
-      return fail(stage, result.outcome.reason.empty() ? "the run did not complete"
-                                                       : result.outcome.reason);
-    }
-    if (!result.changed_input.empty()) {
-      return fail(Stage::kL1, fmt::format("the input {} was changed", result.changed_input));
-    }
-    OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
-                  library_.CompareOutputs(run.index, result.buffers, poison, *original));
-    Note(compared, report);
-    if (!compared.matches()) {
-      report.first_mismatch = compared.first;
-      report.mismatch_count = compared.mismatch_count;
-      report.error_map = compared.map;
-      return fail(Stage::kL1, fmt::format("{}{} ({} of its elements differ)", what,
-                                          MismatchText(*compared.first), compared.mismatch_count));
-    }
-    const bool is_repeat = request.passes.size() > 1 && request.passes[0].inputs == &c->inputs;
-    const std::string spared = is_repeat ? WorkOfSecondCall(result.outcome) : "";
-    if (!spared.empty()) {
-      return fail(Stage::kL0, fmt::format("a second call with the same inputs {}: something is "
-                                          "kept from it",
-                                          spared));
-    }
-    return Outcome();
-  };
+  CaseJudge judge({task_, device_, library_, *original, run.index, *c, run.full, report, notes_},
+                  run.candidate.artifact, options_.step_limit_per_case);
+  if (run.candidate.live != nullptr) {
+    return RunLiveCase(run, *c, judge);
+  }
+  judge.Use(run.candidate.case_plans.at(c->plan));
   // The patterns alternate between cases.
   const PassRun once{&c->inputs, kPoisonBytes[run.full ? 0 : run.index % kPoisonBytes.size()]};
   if (!run.full) {
-    return judge({once}, "");
+    return judge.Run({once}, "");
   }
   // The first call of a process, which may differ from all later ones. The same call twice shows
   // what is spared by keeping results. Then, in another process and on another machine: a call with
@@ -259,29 +193,128 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
   const PassRun again{&c->inputs, kPoisonBytes[1]};
   const PassRun others{&c->others, kPoisonBytes[1]};
   const PassRun reversed{&c->inputs, kPoisonBytes[0], BlockOrder::kLastToFirst};
-  OPTIML_ASSIGN(Outcome single, judge({once}, ""));
+  OPTIML_ASSIGN(Outcome single, judge.Run({once}, ""));
   if (single) {
     return single;
   }
-  OPTIML_ASSIGN(Outcome all, judge({once, again}, "on a later call, "));
+  OPTIML_ASSIGN(Outcome all, judge.Run({once, again}, kOnALaterCall));
   const Surroundings elsewhere{kFirstMachine + run.index};
   if (!all) {
-    request.surroundings = elsewhere;
-    OPTIML_ASSIGN(all, judge({others, reversed}, "on a later call, "));
+    judge.MoveTo(elsewhere);
+    OPTIML_ASSIGN(all, judge.Run({others, reversed}, kOnALaterCall));
   }
   if (!all || all->stage == Stage::kL0) {
     return all;
   }
-  request.surroundings = elsewhere;
-  OPTIML_ASSIGN(Outcome moved, judge({once},
-                                     "where addresses and clocks are those of another "
-                                     "machine, "));
+  judge.MoveTo(elsewhere);
+  OPTIML_ASSIGN(Outcome moved, judge.Run({once}, kOnAnotherMachine));
   if (moved) {
     return moved;
   }
-  request.surroundings = {};
-  OPTIML_ASSIGN(Outcome backwards, judge({reversed}, "with its blocks from last to first, "));
+  judge.MoveTo({});
+  OPTIML_ASSIGN(Outcome backwards, judge.Run({reversed}, "with its blocks from last to first, "));
   return backwards ? backwards : all;
+}
+
+// The case's plan is that of a live run on its contents; what is judged is that plan, and what the
+// live runs gave.
+Result<std::optional<Rejection>> TaskVerifier::RunLiveCase(const CaseRun& run, const VerifyCase& c,
+                                                           CaseJudge& judge) {
+  using Outcome = std::optional<Rejection>;
+  const LiveSubject subject{task_, run.candidate.artifact, *run.candidate.live, device_,
+                            options_.step_limit_per_case};
+  const PassRun once{&c.inputs, kPoisonBytes[run.full ? 0 : run.index % kPoisonBytes.size()]};
+  const uint64_t machine = kFirstMachine + run.index;
+  OPTIML_ASSIGN(auto made, run.full ? TraceInFull(subject, c, machine)
+                                    : TraceOnce(subject, c.inputs, once.poison));
+  if (auto* rejection = std::get_if<Rejection>(&made)) {
+    Outcome failed = judge.Fail(rejection->stage, rejection->reason);
+    failed->is_unsupported = rejection->is_unsupported;
+    return failed;
+  }
+  const auto& live = std::get<LiveCase>(made);
+  const auto [first, is_first] = traced_.try_emplace(c.plan, live.plan);
+  if (const std::string differs =
+          is_first ? std::string()
+                   : UploadThatDiffers(first->second, live.plan, run.candidate.live->path());
+      !differs.empty()) {
+    return judge.Fail(Stage::kPlan, differs);
+  }
+  if (UncheckedKernel(with_new_kernels_, {live.plan})) {
+    with_new_kernels_.push_back(live.plan);
+  }
+  judge.Use(live.plan);
+  judge.MakeRepeatable();
+  OPTIML_ASSIGN(Outcome outcome, judge.Run({once}, ""));
+  if (!outcome && !SameOutputs(task_, judge.buffers(), live.outputs.front().buffers)) {
+    outcome = judge.Fail(Stage::kL0,
+                         "its launches, executed once more on the same contents, give "
+                         "another output: it is not determined by them");
+  }
+  if (!outcome && run.full) {
+    OPTIML_ASSIGN(outcome, judge.Run({once, {&c.inputs, kPoisonBytes[1]}}, kOnALaterCall));
+  }
+  if (!outcome && run.full) {
+    judge.MoveTo({machine});
+    OPTIML_ASSIGN(outcome, judge.Run({once}, kOnAnotherMachine));
+  }
+  for (const LiveOutputs& outputs : live.outputs) {
+    if (!outcome) {
+      OPTIML_ASSIGN(outcome, judge.Compare(outputs.buffers, outputs.poison, outputs.what));
+    }
+  }
+  return outcome;
+}
+
+Result<std::optional<Rejection>> TaskVerifier::Trace(PreparedCandidate& candidate,
+                                                     Evaluation& evaluation) {
+  using Outcome = std::optional<Rejection>;
+  if (candidate.live == nullptr) {
+    return Outcome();
+  }
+  const SystemClock clock;
+  const Nanoseconds begin = clock.Now();
+  LiveSubject subject{task_, candidate.artifact, *candidate.live, device_,
+                      options_.step_limit_per_case};
+  const auto add = [&](const TaskInputs& inputs, uint8_t poison,
+                       std::vector<LaunchPlan>& to) -> Result<Outcome> {
+    OPTIML_ASSIGN(auto made, TraceOnce(subject, inputs, poison));
+    if (auto* rejection = std::get_if<Rejection>(&made)) {
+      rejection->reason = fmt::format("at {}: {}", inputs.text, rejection->reason);
+      evaluation.outcome = *rejection;
+      return Outcome(std::move(*rejection));
+    }
+    to.push_back(std::get<LiveCase>(std::move(made)).plan);
+    return Outcome();
+  };
+  candidate.case_plans.clear();
+  candidate.timed_plans.clear();
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  Outcome outcome;
+  for (size_t plan = 0; plan < library_.first_timed_plan() && !outcome; ++plan) {
+    OPTIML_ASSIGN(const VerifyCase* c, library_.Resolve(library_.FirstCaseOf(plan), *original));
+    if (c->dropped) {
+      candidate.case_plans.emplace_back();  // nothing is promised there
+      continue;
+    }
+    OPTIML_ASSIGN(outcome, add(c->inputs, kPoisonBytes[0], candidate.case_plans));
+  }
+  subject.step_limit = kMostTraced;
+  subject.repeatable = false;
+  for (size_t row = 0; row < task_.timed.size() && !outcome; ++row) {
+    OPTIML_ASSIGN(const size_t index,
+                  library_.BeginTimed(row, options_.first_seed, subject.step_limit));
+    Result<Outcome> added = add(library_.InputsOf(index), PoisonFor(task_), candidate.timed_plans);
+    library_.EndTimed();
+    OPTIML_ASSIGN(outcome, std::move(added));
+  }
+  if (!outcome) {
+    candidate.checked_plans.assign(
+        candidate.case_plans.begin(),
+        candidate.case_plans.begin() + static_cast<std::ptrdiff_t>(task_.checked.size()));
+  }
+  evaluation.stage_times.push_back({Stage::kPlan, clock.Now() - begin});
+  return outcome;
 }
 
 Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation& evaluation) {
@@ -289,6 +322,8 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
   const Nanoseconds begin = clock.Now();
   VerifyReport& report = evaluation.verify.emplace();
   share_.reset();
+  traced_.clear();
+  with_new_kernels_.clear();
   const auto finish = [&](Stage stage, Nanoseconds since, std::optional<Rejection> rejection) {
     evaluation.stage_times.push_back({stage, clock.Now() - since});
     if (rejection) {
@@ -302,11 +337,18 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
     finish(Stage::kL0, begin, Rejection{Stage::kL0, *std::move(problem)});
     return {};
   }
-  if (const auto kernel = UncheckedKernel(candidate.case_plans, candidate.timed_plans)) {
-    finish(Stage::kL0, begin,
-           Rejection{Stage::kL0, fmt::format("{} is launched at a timed shape but at no checked "
-                                             "one, so nothing says that it is right",
-                                             *kernel)});
+  const auto check_kernels = [&](const std::vector<LaunchPlan>& checked, Nanoseconds since) {
+    const auto kernel = UncheckedKernel(checked, candidate.timed_plans);
+    if (kernel) {
+      finish(Stage::kL0, since,
+             Rejection{Stage::kL0, fmt::format("{} is launched at a timed shape but at no checked "
+                                               "one, so nothing says that it is right",
+                                               *kernel)});
+    }
+    return !kernel;
+  };
+  // In host mode the cases' own plans say what they launch.
+  if (candidate.live == nullptr && !check_kernels(candidate.case_plans, begin)) {
     return {};
   }
   // The first case of each row, smallest row first: with every check that the device has, called
@@ -334,12 +376,17 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
       return {};
     }
   }
+  if (candidate.live != nullptr && !check_kernels(with_new_kernels_, middle)) {
+    return {};
+  }
   finish(Stage::kL1, middle, std::nullopt);
   share_ = PrecisionElsewhere(task_, report);
   return {};
 }
 
 Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
+  // Plans in host mode are for one contents: every set is the same then.
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
   if (!has_timed_) {
     OPTIML_TRY(timed_.MakeTimedCases(options_.first_seed, library_.first_timed_plan()));
     timed_.SetTruth([this](const VerifyCase& c) { return InDouble(c); });
@@ -347,7 +394,7 @@ Result<std::vector<const TaskInputs*>> TaskVerifier::TimedInputs(size_t row) {
   }
   std::vector<const TaskInputs*> sets;
   for (size_t set = 0; set < kTimedSets; ++set) {
-    sets.push_back(&timed_.InputsOf(row * kTimedSets + set));
+    sets.push_back(&timed_.InputsOf(row * kTimedSets + (original->live != nullptr ? 0 : set)));
   }
   return sets;
 }
@@ -394,7 +441,7 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
   OPTIML_CHECK(timed.outputs.size() == kTimedSets, "the device was given as many passes");
   timed.other_outputs.resize(kTimedSets);
   for (size_t set = 0; set < kTimedSets; ++set) {
-    const size_t index = row * kTimedSets + set;
+    const size_t index = row * kTimedSets + (original->live != nullptr ? 0 : set);
     OPTIML_ASSIGN(const VerifyCase* c, timed_.Resolve(index, *original));
     if (set == 0 && reference_ != nullptr && reference_->has_range() &&
         sampled_.insert(index).second) {
@@ -412,7 +459,7 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
       const std::vector<Tensor> buffers = ByArgument(task_, plan, std::move(*outputs), c->inputs);
       OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
                     timed_.CompareOutputs(index, buffers, PoisonFor(task_), *original, share_));
-      Note(compared, report);
+      NoteErrors(compared, report);
       if (!compared.matches()) {
         report.first_mismatch = compared.first;
         report.mismatch_count = compared.mismatch_count;
@@ -453,10 +500,14 @@ Result<std::vector<BatteryVerdict>> TaskVerifier::Battery() {
   }
   // The kernel to beat must pass what its candidates must pass.
   Evaluation evaluation;
-  OPTIML_ASSIGN(const auto prepared, Prepare(task_.source, evaluation));
+  OPTIML_ASSIGN(auto prepared, Prepare(task_.source, evaluation));
   OPTIML_CHECK(std::holds_alternative<PreparedCandidate>(prepared),
                "the original was prepared a moment ago");
-  OPTIML_TRY(Verify(std::get<PreparedCandidate>(prepared), evaluation));
+  auto& candidate = std::get<PreparedCandidate>(prepared);
+  OPTIML_ASSIGN(const auto rejected, Trace(candidate, evaluation));
+  if (!rejected) {
+    OPTIML_TRY(Verify(candidate, evaluation));
+  }
   if (const Rejection* rejection = evaluation.rejection()) {
     return Error(ErrorCode::kInvalidArgument,
                  fmt::format("the task's own kernel is rejected at {}: {}",

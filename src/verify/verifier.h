@@ -25,6 +25,7 @@
 #include "frontend/frontend.h"
 #include "task/inputs.h"
 #include "task/reference.h"
+#include "verify/live_launcher.h"
 
 namespace optiml {
 
@@ -35,6 +36,8 @@ struct PreparedCandidate {
   std::vector<LaunchPlan> checked_plans;  // by row of KernelTask::checked
   std::vector<LaunchPlan> timed_plans;    // by row of KernelTask::timed
   std::vector<LaunchPlan> case_plans;     // of the verifier's cases: further rows, varied scalars
+  // Host mode: the plans above are those of one contents each, and there are none before Trace().
+  std::shared_ptr<LiveLauncher> live;
 };
 
 // One line of the battery's table.
@@ -64,6 +67,17 @@ class Verifier {
   virtual Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
                                                                      Evaluation& evaluation) = 0;
 
+  // Makes the plans of a candidate in host mode, on the first case's contents of each row and on
+  // those that are timed; the device executes its launcher's work. Nothing for other candidates.
+  // evaluation.outcome holds the Rejection, too.
+  virtual Result<std::optional<Rejection>> Trace(PreparedCandidate& candidate,
+                                                 Evaluation& evaluation) {
+    (void)candidate;
+    (void)evaluation;
+    return std::optional<Rejection>();
+  }
+
+  // REQUIRES: Trace() was called, if the candidate is in host mode
   // L0 and L1. On rejection evaluation.outcome holds it; evaluation.verify is filled either way.
   // Fails (kInvalidArgument) when the task itself is wrong: its reference or its own kernel cannot
   // compute a checked shape, or they disagree.

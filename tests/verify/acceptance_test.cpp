@@ -3,10 +3,9 @@
 //
 // cheats/*.cu must be rejected at the stage and for the reason that their first lines say, and not
 // as unsupported where these say "fault";
-// honest/*.cu must be accepted. A case is a file: nothing here knows them by name. The timed shapes,
-// which take seconds, are executed for cheats that are to be rejected there and for honest kernels
-// that say "timed: compared".
-// open/*.cu are not rejected yet.
+// honest/*.cu must be accepted. A case is a file: nothing here knows them by name. The timed
+// shapes, which take seconds, are executed for cheats that are to be rejected there and for honest
+// kernels that say "timed: compared". open/*.cu are not rejected yet.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -17,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "build/builder.h"
+#include "core/host_mode.h"
 #include "device/emulator_device.h"
 #include "task/reference.h"
 #include "task/task.h"
@@ -110,15 +110,19 @@ std::string Header(const std::string& text, const std::string& key) {
 // `recorded`: whether a plan was made by the recorder.
 std::string Verdict(Bench& bench, const KernelSource& source, Evaluation& evaluation,
                     bool& recorded, bool timed = false) {
-  const auto prepared = bench.verifier->Prepare(source, evaluation);
+  auto prepared = bench.verifier->Prepare(source, evaluation);
   if (!prepared) {
     return "error: " + prepared.error().message();
   }
-  if (const auto* candidate = std::get_if<PreparedCandidate>(&*prepared)) {
-    recorded = std::any_of(
-        candidate->case_plans.begin(), candidate->case_plans.end(),
-        [](const LaunchPlan& plan) { return plan.maker == PlanMaker::kRecorder; });
-    auto verified = bench.verifier->Verify(*candidate, evaluation);
+  if (auto* candidate = std::get_if<PreparedCandidate>(&*prepared)) {
+    recorded =
+        std::any_of(candidate->case_plans.begin(), candidate->case_plans.end(),
+                    [](const LaunchPlan& plan) { return plan.maker == PlanMaker::kRecorder; });
+    const auto untraced = bench.verifier->Trace(*candidate, evaluation);
+    if (!untraced) {
+      return "error: " + untraced.error().message();
+    }
+    auto verified = *untraced ? Result<void>() : bench.verifier->Verify(*candidate, evaluation);
     if (verified && timed && evaluation.accepted()) {
       verified = bench.verifier->VerifyTimed(*candidate, evaluation);
     }
@@ -197,6 +201,7 @@ TEST_P(HonestTest, IsAccepted) {
   Evaluation evaluation;
   EXPECT_EQ(Judge(evaluation), "accepted");
   EXPECT_EQ(recorded_, Header(text_, "launcher") == "recorded");
+  EXPECT_EQ(IsHostMode(evaluation.launcher), Header(text_, "launcher") == "host mode");
   ASSERT_TRUE(evaluation.verify);
   EXPECT_LE(evaluation.verify->max_budget_ratio, 1);
   EXPECT_EQ(evaluation.verify->stage_reached, timed_ ? Stage::kL2 : Stage::kL1);

@@ -67,13 +67,14 @@ inline void CatchSignals(void* stack, size_t size) {
   }
 }
 
-// From here on the program may write what it already has open, manage memory, and end.
-inline void DenySystemCalls() {
+// From here on the program may write what it already has open, manage memory, and end; and read its
+// standard input in a live run.
+inline void DenySystemCalls(bool reads = false) {
   // The C++ library wakes whoever waits for its initialisation: nobody.
   static const int kAllowed[] = {SYS_write, SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask,
                                  SYS_futex};
   constexpr int kCount = sizeof(kAllowed) / sizeof(kAllowed[0]);
-  sock_filter code[kCount + 8];
+  sock_filter code[kCount + 12];
   int n = 0;
   const auto add = [&](unsigned short op, unsigned k, unsigned char yes, unsigned char no) {
     code[n++] = sock_filter{op, yes, no, k};
@@ -82,6 +83,13 @@ inline void DenySystemCalls() {
   add(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
   add(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
   add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
+  if (reads) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 0, 4);
+    add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args), 0, 0);
+    add(BPF_JMP | BPF_JEQ | BPF_K, STDIN_FILENO, 1, 0);
+    add(BPF_RET | BPF_K, SECCOMP_RET_TRAP, 0, 0);
+    add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+  }
   for (int i = 0; i < kCount; ++i) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(kAllowed[i]),
         static_cast<unsigned char>(kCount - i), 0);

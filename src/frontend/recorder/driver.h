@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "confine.h"
+#include "live.h"
 #include "pinned.h"
 #include "trace.h"
 
@@ -39,18 +40,6 @@ struct Call {
 constexpr uint64_t kMaxCalls = 512;
 Call* calls = nullptr;
 
-void Read(void* to, size_t size) {
-  auto* at = static_cast<char*>(to);
-  while (size > 0) {
-    const ssize_t n = read(0, at, size);
-    if (n <= 0) {
-      _exit(4);
-    }
-    at += n;
-    size -= static_cast<size_t>(n);
-  }
-}
-
 void* Map(size_t size) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -62,19 +51,19 @@ void* Map(size_t size) {
 
 void ReadRequest() {
   uint64_t mark = 0;
-  Read(&mark, sizeof(mark));
-  Read(&rec::state->head, sizeof(rec::state->head));
+  rec::Read(&mark, sizeof(mark));
+  rec::Read(&rec::state->head, sizeof(rec::state->head));
   if (mark != rec::kRequestMark || rec::state->head.facts > rec::kMaxFacts ||
       rec::state->head.calls > kMaxCalls) {
     _exit(6);
   }
-  Read(rec::state->facts, rec::state->head.facts * sizeof(rec::Fact));
+  rec::Read(rec::state->facts, rec::state->head.facts * sizeof(rec::Fact));
   for (uint64_t i = 0; i < rec::state->head.calls; ++i) {
-    Read(&calls[i], 2 * sizeof(uint64_t));
+    rec::Read(&calls[i], 2 * sizeof(uint64_t));
     if (calls[i].count > kMaxArguments) {
       _exit(6);
     }
-    Read(calls[i].arguments, calls[i].count * sizeof(Argument));
+    rec::Read(calls[i].arguments, calls[i].count * sizeof(Argument));
   }
 }
 
@@ -104,7 +93,7 @@ __attribute__((constructor(101))) void Prepare() {
   if (bytes > kCopyBytes - rec::kArenaBytes) {
     rec::Fault("the launcher's variables take more than 64 MiB of host memory");
   }
-  rec::DenySystemCalls();
+  rec::DenySystemCalls(rec::state->head.live != 0);
 }
 
 __attribute__((noinline)) void CallLauncher(void* bound) {
@@ -119,9 +108,11 @@ void RunLauncher(Argument* bound) {
   rec::state->line = 0;
   rec::state->is_configured = false;
   rec::BeginUploads();
+  rec::BeginReads();
   __builtin_ia32_ldmxcsr(0x1f80);
   rec::state->stack.Run(CallLauncher, bound);
   rec::EndAllUploads();
+  rec::EndAllReads();
 }
 
 // What the runtime gives out: equal calls get equal numbers where these are the same.
@@ -151,7 +142,7 @@ void Restore(const Counters& counters) {
 
 // Whether one more call like the last one, which began with `before`, leaves another stack: what a
 // launcher keeps there for later. Nobody hears of that call. Calls that got buffers to keep, or
-// whose trace is long, cannot be made again with the same numbers.
+// whose trace is long, cannot be made again with the same numbers; nor can those of a live run.
 bool StackChanges(Argument* bound, const Counters& before, uint64_t flushes) {
   for (uint64_t i = before.buffers; i < rec::state->buffer_count; ++i) {
     if (rec::state->is_held[i]) {
@@ -207,7 +198,7 @@ int main() {
     RunLauncher(bound);
     bool changed = calls[i].compares != 0 && rec::MemoryChanged();
     rec::FindAllHeld();
-    if (calls[i].compares != 0 && !changed) {
+    if (calls[i].compares != 0 && !changed && rec::state->head.live == 0) {
       changed = StackChanges(bound, before, flushes);
     }
     rec::state->line = 0;

@@ -132,6 +132,14 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t size, 
   return ::cudaMemcpyFromSymbol(to, static_cast<const void*>(__builtin_addressof(symbol)), size,
                                 offset, kind);
 }
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t size,
+                                             size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                             cudaStream_t stream = nullptr) {
+  return ::cudaMemcpyFromSymbolAsync(to, static_cast<const void*>(__builtin_addressof(symbol)),
+                                     size, offset, kind, stream);
+}
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
   void* address = nullptr;

@@ -93,7 +93,8 @@ inline void EndUploadsOf(cudaStream_t stream) {
 
 inline void RecordUploads(const void* event, const void* stream) {
   const auto handle = reinterpret_cast<uint64_t>(event);
-  const Recorded made{handle, reinterpret_cast<uint64_t>(stream), state->uploads};
+  const Recorded made{handle, reinterpret_cast<uint64_t>(stream), state->uploads,
+                      state->read_count};
   for (int i = 0; i < state->recorded_count; ++i) {
     if (state->recorded[i].event == handle) {
       state->recorded[i] = made;

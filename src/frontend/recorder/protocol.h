@@ -11,6 +11,10 @@
 //                                 argument (ArgumentKind, value, bytes of a buffer)
 //   trace, on standard output:    events, each an EventKind, the source line, and the words below;
 //                                 "bytes" is a length and as many bytes, padded to whole words
+//
+// In a live run the trace comes in frames: a word with the frame's length, and kFrameWaits when the
+// program waits behind it for what its last event, a kRead, asks for: as many bytes, on standard
+// input.
 
 #include <cstdint>
 
@@ -29,7 +33,10 @@ struct RequestHead {
   uint64_t version;  // of driver and runtime
   uint64_t facts;
   uint64_t calls;
+  uint64_t live;  // 0 or 1
 };
+
+constexpr uint64_t kFrameWaits = uint64_t{1} << 63;
 
 enum EventKind : uint64_t {
   kBegin = 1,  // a call of the launcher starts
@@ -49,6 +56,8 @@ enum EventKind : uint64_t {
   kSyncStream,  // stream
   kSyncEvent,   // event
   kSyncAll,     //
+  kRead,        // source, size, stream: from the device to the host; live runs only
+  kReadsBack,   // the launcher wants device data and this is no live run; nothing follows
   kHeld,        // address of a buffer that memory which outlives the call points to
   kFault,       // bytes: what is wrong with the launcher; nothing follows
 };

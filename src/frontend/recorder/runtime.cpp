@@ -13,6 +13,7 @@
 // After trace.h.
 #include "confine.h"
 #include "driver.h"
+#include "live.h"
 #include "messages.h"
 #include "pinned.h"
 
@@ -40,11 +41,17 @@ void Copy(void* to, const void* from, size_t size, cudaMemcpyKind kind, cudaStre
   const bool to_device = IsDevice(to);
   const bool from_device = IsDevice(from);
   // With two device pointers the kind does not matter.
-  if ((kind == cudaMemcpyDeviceToHost && !from_device) || (from_device && !to_device)) {
-    Fault("launcher reads device data back");
+  if (kind == cudaMemcpyDeviceToHost && !from_device && state->head.live == 0) {
+    rec::StopAtRead();
   }
-  if (kind == cudaMemcpyDeviceToDevice && (!to_device || !from_device)) {
+  if ((kind == cudaMemcpyDeviceToDevice && (!to_device || !from_device)) ||
+      (kind == cudaMemcpyDeviceToHost && !from_device) ||
+      (kind == cudaMemcpyHostToDevice && from_device && !to_device)) {
     Fault("a copy's kind does not fit its pointers");
+  }
+  if (from_device && !to_device) {
+    rec::ReadBack(to, Word(from), size, stream, waits);
+    return;
   }
   if (!to_device) {
     std::memcpy(to, from, size);
@@ -210,6 +217,7 @@ cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned int) {
 // Waits for the device, as the drivers' does.
 cudaError_t cudaFreeHost(void* pointer) {
   rec::EndAllUploads();
+  rec::EndAllReads();
   rec::RemovePinned(pointer);
   free(pointer);
   return cudaSuccess;
@@ -220,6 +228,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned int) {
 }
 cudaError_t cudaHostUnregister(void* pointer) {
   rec::EndAllUploads();
+  rec::EndAllReads();
   rec::RemovePinned(pointer);
   return cudaSuccess;
 }
@@ -287,6 +296,15 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
   Copy(to, reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), size, kind, nullptr, true);
   return cudaSuccess;
 }
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  if (Word(stream) > 1) {
+    Fault("launcher copies from a module variable on a stream of its own, which cannot be traced");
+  }
+  Copy(to, reinterpret_cast<void*>(rec::SymbolAddress(symbol) + offset), size, kind, nullptr,
+       false);
+  return cudaSuccess;
+}
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   *pointer = reinterpret_cast<void*>(rec::SymbolAddress(symbol));
   return cudaSuccess;
@@ -342,6 +360,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   rec::EndUploadsOf(stream);
+  rec::EndReadsOf(stream);
   Events(rec::kSyncStream, stream, nullptr);
   return cudaSuccess;
 }
@@ -374,6 +393,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   rec::EndUploadsBehind(event);
+  rec::EndReadsBehind(event);
   Events(rec::kSyncEvent, event, nullptr);
   return cudaSuccess;
 }
@@ -386,6 +406,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) 
 }
 cudaError_t cudaDeviceSynchronize() {
   rec::EndAllUploads();
+  rec::EndAllReads();
   Events(rec::kSyncAll, nullptr, nullptr);
   return cudaSuccess;
 }

@@ -66,7 +66,20 @@ struct Recorded {
   uint64_t event;
   uint64_t stream;
   uint64_t uploads;
+  uint64_t reads;
 };
+
+// What an asynchronous copy to pinned memory will write there once the host has waited for it.
+struct PendingRead {
+  unsigned char* to;
+  uint64_t size;
+  uint64_t at;  // in State::read_bytes
+  uint64_t stream;
+  uint64_t number;
+};
+
+constexpr int kMaxPendingReads = 1024;
+constexpr uint64_t kMaxReadBytes = uint64_t{1} << 20;
 
 constexpr int kMaxPinned = 1024;
 constexpr int kMaxPending = 4096;
@@ -108,23 +121,49 @@ struct State {
   Recorded recorded[kMaxRecorded];
   int recorded_count;
   bool streams_wait;  // for events: then what a stream has behind it is not followed
-  Stack stack;        // the launcher's
+  PendingRead reads[kMaxPendingReads];
+  int pending_reads;
+  uint64_t read_count;  // of this call
+  unsigned char read_bytes[kMaxReadBytes];
+  uint64_t read_top;
+  Stack stack;  // the launcher's
   uint64_t flushes;
 };
 
 inline State* state = nullptr;
 
-inline void Flush() {
-  ++state->flushes;
-  uint64_t at = 0;
-  while (at < state->out_size) {
-    const ssize_t n = write(1, state->out + at, state->out_size - at);
+inline void WriteAll(const void* bytes, uint64_t size) {
+  const auto* from = static_cast<const unsigned char*>(bytes);
+  while (size > 0) {
+    const ssize_t n = write(1, from, size);
     if (n <= 0) {
       _exit(3);
     }
-    at += static_cast<uint64_t>(n);
+    from += n;
+    size -= static_cast<uint64_t>(n);
   }
+}
+
+inline void Flush(bool waits = false) {
+  ++state->flushes;
+  if (state->head.live != 0) {
+    const uint64_t frame = state->out_size | (waits ? kFrameWaits : 0);
+    WriteAll(&frame, sizeof(frame));
+  }
+  WriteAll(state->out, state->out_size);
   state->out_size = 0;
+}
+
+inline void Read(void* to, uint64_t size) {
+  auto* at = static_cast<unsigned char*>(to);
+  while (size > 0) {
+    const ssize_t n = read(0, at, size);
+    if (n <= 0) {
+      _exit(4);
+    }
+    at += n;
+    size -= static_cast<uint64_t>(n);
+  }
 }
 
 [[noreturn]] void Fault(const char* what);
