@@ -13,10 +13,6 @@
 namespace optiml {
 namespace {
 
-bool IsOutput(const ArgSpec& arg) {
-  return arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
-}
-
 using Traced = std::vector<LiveTraced>;
 using TracedOutcome = std::variant<Traced, Rejection>;
 
