@@ -48,13 +48,16 @@ class FakeVerifier : public Verifier {
         throws_bad_alloc_(throws_bad_alloc) {}
 
   Result<std::variant<PreparedCandidate, Rejection>> Prepare(const KernelSource& source,
-                                                             Evaluation&) override {
+                                                             Evaluation& evaluation) override {
     using Outcome = std::variant<PreparedCandidate, Rejection>;
     if (source.text().find("broken") != std::string::npos) {
       return Outcome(Rejection{Stage::kBuild, source.path() + ":3: expected a ';'"});
     }
     if (source.text().find("untraceable") != std::string::npos) {
       return Outcome(Rejection{Stage::kPlan, source.path() + ":5: launcher uses goto", true});
+    }
+    if (source.text().find("reads back") != std::string::npos) {
+      evaluation.launcher = "host mode";
     }
     PreparedCandidate candidate;
     candidate.source = source;
@@ -66,6 +69,15 @@ class FakeVerifier : public Verifier {
     candidate.timed_plans.assign(task_.timed.size(), launches);
     candidate.artifact.ptx = ".version 8.0\n";
     return Outcome(std::move(candidate));
+  }
+  Result<std::optional<Rejection>> Trace(PreparedCandidate& candidate,
+                                         Evaluation& evaluation) override {
+    if (candidate.source.text().find("for ever") == std::string::npos) {
+      return std::optional<Rejection>();
+    }
+    const Rejection rejection{Stage::kPlan, "launcher reads back more than 10000 times", true};
+    evaluation.outcome = rejection;
+    return std::optional(rejection);
   }
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override {
     OPTIML_TRY(RunSomething());

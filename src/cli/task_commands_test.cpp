@@ -117,6 +117,30 @@ TEST(Check, TheTimedShapesAreExecutedUnlessSkipped) {
   EXPECT_THAT(line.out.str(), HasSubstr(" --skip-timed\n"));
 }
 
+TEST(Check, HostModeIsSaidWithEveryResult) {
+  constexpr char kSaid[] = "host mode: the launcher reads device data back to decide";
+  CommandLine line;
+  line.Write("live.cu", "// reads back\n");
+  for (const char* command : {"check", "profile"}) {
+    EXPECT_EQ(line.Run({command, "copy", "--kernel", "live.cu"}), kExitDone);
+    EXPECT_THAT(line.out.str(), HasSubstr(kSaid)) << command;
+    EXPECT_EQ(line.Run({command, "copy", "--kernel", "live.cu", "--json"}), kExitDone);
+    EXPECT_THAT(line.out.str(), HasSubstr("\"launcher\": \"host mode\"")) << command;
+    EXPECT_THAT(line.out.str(), HasSubstr(std::string("\"guarantees\": \"") + kSaid)) << command;
+    EXPECT_EQ(line.Run({command, "copy"}), kExitDone);
+    EXPECT_THAT(line.out.str(), ::testing::Not(HasSubstr("host mode"))) << command;
+  }
+}
+
+TEST(Check, WhatCannotBeTracedIsARejection) {
+  CommandLine line;
+  line.Write("endless.cu", "// reads back for ever\n");
+  for (const char* command : {"check", "profile", "emulate"}) {
+    EXPECT_EQ(line.Run({command, "copy", "--kernel", "endless.cu"}), kExitNothingKept) << command;
+    EXPECT_THAT(line.out.str(), HasSubstr("rejected at plan: launcher reads back more than"));
+  }
+}
+
 TEST(Check, ATasksOwnKernelThatGivesNothingToJudgeIsBadInput) {
   CommandLine line;
   for (const std::string what : {"broken", "untraceable"}) {

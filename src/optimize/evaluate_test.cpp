@@ -62,6 +62,17 @@ TEST_F(EvaluatorTest, FillsInWhatEachStageFoundOut) {
   EXPECT_FALSE(evaluation.from_store);
 }
 
+TEST_F(EvaluatorTest, WhatCannotBeTracedIsNotVerified) {
+  Start(Script{});
+  verifier_->trace_rejection = Rejection{Stage::kPlan, "the launcher never ends"};
+  const CandidateOutcome outcome = Of({"a"}, 1);
+  ASSERT_NE(outcome.evaluation.rejection(), nullptr);
+  EXPECT_EQ(outcome.evaluation.rejection()->reason, "the launcher never ends");
+  EXPECT_EQ(verifier_->traced, std::vector<std::string>{"a"});
+  EXPECT_TRUE(verifier_->verified.empty());
+  EXPECT_TRUE(run_->device.calls.empty());
+}
+
 TEST_F(EvaluatorTest, TimesWithTheTasksInputsAndPoisonedOutputs) {
   Start(Script{});
   Of({"a"}, 1);

@@ -135,6 +135,15 @@ class ScriptedVerifier : public Verifier {
     return std::variant<PreparedCandidate, Rejection>(std::move(candidate));
   }
 
+  Result<std::optional<Rejection>> Trace(PreparedCandidate& candidate,
+                                         Evaluation& evaluation) override {
+    traced.push_back(candidate.source.text());
+    if (trace_rejection) {
+      evaluation.outcome = *trace_rejection;
+    }
+    return trace_rejection;
+  }
+
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override {
     verified.push_back(candidate.source.text());
     script_.on_verify();
@@ -173,6 +182,8 @@ class ScriptedVerifier : public Verifier {
 
   int batteries = 0;
   std::vector<std::string> prepared;  // texts, in order
+  std::vector<std::string> traced;
+  std::optional<Rejection> trace_rejection;
   std::vector<std::string> verified;
 
  private:

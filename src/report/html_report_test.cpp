@@ -152,6 +152,21 @@ TEST(Report, SaysWhoMadeThePlans) {
   EXPECT_THAT(JsonReport(model), HasSubstr("\"launcher\": \"recorded\""));
 }
 
+TEST(Report, SaysWhatHostModeDoesNotPromise) {
+  RunRecord run = sample::FinishedRun();
+  const std::string note = "traced for each checked input, and are known for no other";
+  EXPECT_THAT(HtmlReport(MakeReportModel(run)), testing::Not(HasSubstr(note)));
+  run.nodes[0].evaluation.launcher = "host mode";
+  run.result->root->launcher = "host mode";
+  const ReportModel model = MakeReportModel(run);
+  EXPECT_THAT(HtmlReport(model), HasSubstr("<dt>launcher<dd>rows (host mode)"));
+  EXPECT_THAT(HtmlReport(model), HasSubstr(note));
+  EXPECT_THAT(MarkdownReport(model), HasSubstr(note));
+  const std::string json = JsonReport(model);
+  EXPECT_THAT(json, HasSubstr("\"guarantees\": \"host mode: the launcher reads"));
+  EXPECT_THAT(json, HasSubstr(note));
+}
+
 TEST(HtmlReport, OfARunThatHasJustBegunIsAPage) {
   RunRecord run = sample::UnfinishedRun();
   run.nodes.clear();

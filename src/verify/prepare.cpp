@@ -272,30 +272,36 @@ std::vector<std::string> AllKernels(const ast::SourceUnit& unit) {
   return kernels;
 }
 
-// The launcher in host mode, or its rejection.
-Result<std::optional<Rejection>> GoLive(ast::SourceUnit unit, const ReadsBack& reads,
-                                        const RecorderOptions& recorder,
-                                        const std::function<Result<bool>()>& may_live,
-                                        PreparedSource& prepared) {
+// The launcher in host mode where it reads back, or its rejection as what was planned.
+Result<void> GoLive(ast::SourceUnit unit, const RecorderOptions& recorder,
+                    const std::function<Result<bool>()>& may_live, Planned& planned,
+                    PreparedSource& prepared) {
+  if (!std::holds_alternative<ReadsBack>(planned)) {
+    return {};
+  }
+  const ReadsBack reads = std::get<ReadsBack>(std::move(planned));
+  planned = reads.rejection;
   if (!may_live) {
-    return std::optional(reads.rejection);
+    return {};
   }
   OPTIML_ASSIGN(const bool may, may_live());
   if (!may || !recorder.enabled) {
-    Rejection rejection = reads.rejection;
-    rejection.reason += may ? "" : "; host mode is for tasks whose own kernel needs it";
-    return std::optional(std::move(rejection));
+    std::get<Rejection>(planned).reason +=
+        may ? "" : "; host mode is for tasks whose own kernel needs it";
+    return {};
   }
   OPTIML_ASSIGN(auto made,
                 LiveLauncher::Make(std::move(unit), reads.entry, recorder, reads.arguments));
   if (const auto* refusal = std::get_if<Refusal>(&made)) {
-    return std::optional(Rejection{
+    planned = Rejection{
         Stage::kPlan,
         fmt::format("{}; nor can it run in host mode: {}", reads.rejection.reason, refusal->reason),
-        !refusal->is_fault});
+        !refusal->is_fault};
+    return {};
   }
   prepared.live = std::get<std::shared_ptr<LiveLauncher>>(std::move(made));
-  return std::optional<Rejection>();
+  planned = std::vector<LaunchPlan>();
+  return {};
 }
 
 std::vector<std::string> KernelsOf(const std::vector<LaunchPlan>& plans) {
@@ -377,18 +383,13 @@ Result<std::variant<PreparedSource, Rejection>> PrepareSource(
   request.file_name = source.path();
   request.name_expressions = AllKernels(unit);
   PreparedSource prepared;
-  if (const auto* reads = std::get_if<ReadsBack>(&planned)) {
-    OPTIML_ASSIGN(auto rejection, GoLive(std::move(unit), *reads, recording, may_live, prepared));
-    if (rejection) {
-      planned = *std::move(rejection);
-    }
-  }
+  OPTIML_TRY(GoLive(std::move(unit), recording, may_live, planned, prepared));
   timer.Mark(Stage::kPlan);
   if (auto* rejection = std::get_if<Rejection>(&planned)) {
     return Outcome(std::move(*rejection));
   }
-  if (auto* plans = std::get_if<std::vector<LaunchPlan>>(&planned)) {
-    prepared.plans = std::move(*plans);
+  prepared.plans = std::get<std::vector<LaunchPlan>>(std::move(planned));
+  if (prepared.live == nullptr) {
     request.name_expressions = KernelsOf(prepared.plans);
   }
   SayWhoPlanned(source, prepared, evaluation);

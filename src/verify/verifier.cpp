@@ -34,6 +34,23 @@ constexpr char kOnAnotherMachine[] = "where addresses and clocks are those of an
 // Thread instructions of a live run at a timed shape.
 constexpr uint64_t kMostTraced = 2 * kMostTimedWork;
 
+std::optional<Rejection> PlansBeyondLimits(const PreparedCandidate& candidate, Device& device) {
+  std::vector<LaunchPlan> all = candidate.case_plans;
+  all.insert(all.end(), candidate.timed_plans.begin(), candidate.timed_plans.end());
+  auto problem = LaunchBeyondLimits(candidate.artifact, all, device.Info());
+  return problem ? std::optional(Rejection{Stage::kL0, *std::move(problem)}) : std::nullopt;
+}
+
+std::optional<Rejection> OnlyTimed(const std::vector<LaunchPlan>& checked,
+                                   const std::vector<LaunchPlan>& timed) {
+  const auto kernel = UncheckedKernel(checked, timed);
+  return kernel ? std::optional(Rejection{
+                      Stage::kL0, fmt::format("{} is launched at a timed shape but at no checked "
+                                              "one, so nothing says that it is right",
+                                              *kernel)})
+                : std::nullopt;
+}
+
 // The first number of the machines that cases run on (Surroundings).
 constexpr uint64_t kFirstMachine = 1;
 
@@ -331,24 +348,13 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
     }
   };
   report.stage_reached = Stage::kL0;
-  std::vector<LaunchPlan> all = candidate.case_plans;
-  all.insert(all.end(), candidate.timed_plans.begin(), candidate.timed_plans.end());
-  if (auto problem = LaunchBeyondLimits(candidate.artifact, all, device_.Info())) {
-    finish(Stage::kL0, begin, Rejection{Stage::kL0, *std::move(problem)});
-    return {};
-  }
-  const auto check_kernels = [&](const std::vector<LaunchPlan>& checked, Nanoseconds since) {
-    const auto kernel = UncheckedKernel(checked, candidate.timed_plans);
-    if (kernel) {
-      finish(Stage::kL0, since,
-             Rejection{Stage::kL0, fmt::format("{} is launched at a timed shape but at no checked "
-                                               "one, so nothing says that it is right",
-                                               *kernel)});
-    }
-    return !kernel;
-  };
+  std::optional<Rejection> beyond = PlansBeyondLimits(candidate, device_);
   // In host mode the cases' own plans say what they launch.
-  if (candidate.live == nullptr && !check_kernels(candidate.case_plans, begin)) {
+  if (!beyond && candidate.live == nullptr) {
+    beyond = OnlyTimed(candidate.case_plans, candidate.timed_plans);
+  }
+  if (beyond) {
+    finish(Stage::kL0, begin, std::move(beyond));
     return {};
   }
   // The first case of each row, smallest row first: with every check that the device has, called
@@ -376,10 +382,10 @@ Result<void> TaskVerifier::Verify(const PreparedCandidate& candidate, Evaluation
       return {};
     }
   }
-  if (candidate.live != nullptr && !check_kernels(with_new_kernels_, middle)) {
-    return {};
+  if (candidate.live != nullptr) {
+    beyond = OnlyTimed(with_new_kernels_, candidate.timed_plans);
   }
-  finish(Stage::kL1, middle, std::nullopt);
+  finish(Stage::kL1, middle, std::move(beyond));
   share_ = PrecisionElsewhere(task_, report);
   return {};
 }
