@@ -11,9 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<std::string> kCommands = {"optimize", "init",   "check",     "profile",
-                                            "report",   "runs",   "resume",    "replay",
-                                            "export",   "doctor", "completion"};
+const std::vector<std::string> kCommands = {"optimize", "init",   "check",      "profile",
+                                            "report",   "runs",   "resume",     "replay",
+                                            "export",   "doctor", "completion", "models"};
 
 TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
   CommandLine line;
