@@ -151,6 +151,7 @@ int RunCli(const std::vector<std::string>& arguments, CliEnv& env, Toolbox& tool
   commands.push_back(MakeResumeCommand());
   commands.push_back(MakeReplayCommand());
   commands.push_back(MakeExportCommand());
+  commands.push_back(MakeModelsCommand());
   commands.push_back(MakeMotCommand());
   commands.push_back(MakeDoctorCommand());
   commands.push_back(MakeCompletionCommand(root));

@@ -13,7 +13,8 @@ using ::testing::Not;
 
 const std::vector<std::string> kCommands = {"optimize", "generate", "init",   "check",
                                             "profile",  "report",   "runs",   "resume",
-                                            "replay",   "export",   "doctor", "completion"};
+                                            "replay",   "export",   "doctor", "completion",
+                                            "models",   "mot",      "bench",  "emulate"};
 
 TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
   CommandLine line;

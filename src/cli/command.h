@@ -41,6 +41,7 @@ std::unique_ptr<Command> MakeRunsCommand();
 std::unique_ptr<Command> MakeResumeCommand();
 std::unique_ptr<Command> MakeReplayCommand();
 std::unique_ptr<Command> MakeExportCommand();
+std::unique_ptr<Command> MakeModelsCommand();
 std::unique_ptr<Command> MakeMotCommand();
 std::unique_ptr<Command> MakeDoctorCommand();
 // These two print what the whole program's declaration says.

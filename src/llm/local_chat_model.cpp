@@ -145,8 +145,8 @@ Result<void> LocalChatModel::MakeContext() {
   params.n_ctx = static_cast<uint32_t>(context_tokens_);
   params.n_batch = std::min<uint32_t>(kBatchTokens, params.n_ctx);
   params.n_ubatch = params.n_batch;
-  const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  params.n_threads = options_.threads > 0 ? options_.threads : cores;
+  const auto half = static_cast<int>(std::max(1u, std::thread::hardware_concurrency() / 2));
+  params.n_threads = options_.threads > 0 ? options_.threads : half;
   params.n_threads_batch = params.n_threads;
   params.abort_callback = &Limit::Ask;
   params.abort_callback_data = &limit_;

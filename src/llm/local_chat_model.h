@@ -23,7 +23,9 @@ namespace optiml {
 struct LocalChatModelOptions {
   // Of prompt and reply together; 0: what the model was trained for, at most kDefaultContext.
   int context_tokens = 0;
-  int threads = 0;  // 0: one a core
+  // 0: half of the logical cores. Threads that wait for each other spin, so one too many, on a
+  // machine that does other work too, costs far more than one too few.
+  int threads = 0;
   // That may be taken; absent: as much as the machine has free (base/memory_limits.h).
   std::optional<uint64_t> memory_bytes;
   // Called with what a request has cost that was ended before its reply was whole.

@@ -212,6 +212,7 @@ TEST_F(LocalModel, StopAndTimeLimitEndItAndTheNextRequestWorks) {
   tiny.layers = 4;
   LocalChatModelOptions options;
   options.context_tokens = 60'000;
+  options.threads = 1;
   int64_t lost = 0;
   options.on_lost = [&](const TokenUse& tokens, double) -> Result<void> {
     lost += tokens.prompt + tokens.completion;
