@@ -25,7 +25,7 @@ struct CliEnv {
   bool err_is_terminal = false;
   std::istream* in = nullptr;   // answers to questions; null: none will come
   bool in_is_terminal = false;  // somebody is there to answer
-  int width = 100;  // columns of the terminal
+  int width = 100;              // columns of the terminal
   std::filesystem::path working_directory;
   std::map<std::string, std::string> variables;
   const Clock* clock = nullptr;

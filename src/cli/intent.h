@@ -16,6 +16,8 @@
 #include "cli/toolbox.h"
 #include "generate/matcher.h"
 #include "generate/template.h"
+#include "llm/chat_model.h"
+#include "task/reference.h"
 
 namespace optiml {
 
