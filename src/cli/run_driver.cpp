@@ -81,7 +81,8 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
       ->capture_default_str()
       ->group(group);
   number("--model-share", flags.options.model_share,
-         "share of the candidates that trials of a model's proposals may fail on top of them");
+         "trials of a model's proposals that may fail, as a share of the candidates, on top "
+         "of them");
   VerifierOptions& verifier = flags.options.verifier;
   app.add_option("--check-seeds", verifier.seeds, "input seeds for each checked shape and fill")
       ->type_name("N")

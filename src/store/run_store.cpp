@@ -78,7 +78,8 @@ CREATE TABLE exchanges(position INTEGER PRIMARY KEY, node INTEGER NOT NULL, role
   wall_time_ns INTEGER NOT NULL, checksum TEXT NOT NULL);
 CREATE TABLE trials(position INTEGER PRIMARY KEY, node INTEGER NOT NULL, label TEXT NOT NULL,
   edit TEXT NOT NULL, note TEXT NOT NULL, source TEXT NOT NULL, evaluation TEXT NOT NULL,
-  kept INTEGER NOT NULL, reason TEXT NOT NULL, wall_time_ns INTEGER NOT NULL, checksum TEXT NOT NULL);
+  kept INTEGER NOT NULL, reason TEXT NOT NULL, wall_time_ns INTEGER NOT NULL,
+  checksum TEXT NOT NULL);
 CREATE TABLE notes(node INTEGER PRIMARY KEY, notes TEXT NOT NULL, checksum TEXT NOT NULL);
 CREATE TABLE diagnoses(node INTEGER PRIMARY KEY, diagnosis TEXT NOT NULL, checksum TEXT NOT NULL);
 CREATE TABLE judgements(node INTEGER PRIMARY KEY, judgement TEXT NOT NULL,

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -14,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "store/enum_names.h"
 
 namespace optiml {
 namespace {
@@ -24,63 +24,6 @@ using Json = nlohmann::json;
 struct BadJson : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-template <typename E>
-struct EnumRow {
-  E value;
-  const char* name;
-};
-
-constexpr std::array<EnumRow<Bound>, 5> kBounds = {{{Bound::kUnknown, "unknown"},
-                                                    {Bound::kMemory, "memory"},
-                                                    {Bound::kCompute, "compute"},
-                                                    {Bound::kLatency, "latency"},
-                                                    {Bound::kOccupancy, "occupancy"}}};
-constexpr std::array<EnumRow<EditOrigin>, 3> kOrigins = {{{EditOrigin::kRewrite, "rewrite"},
-                                                          {EditOrigin::kTextRewrite, "text"},
-                                                          {EditOrigin::kModel, "model"}}};
-constexpr std::array<EnumRow<Direction>, 2> kDirections = {
-    {{Direction::kDown, "down"}, {Direction::kUp, "up"}}};
-constexpr std::array<EnumRow<TimingKind>, 2> kTimingKinds = {
-    {{TimingKind::kMeasured, "measured"}, {TimingKind::kPredicted, "predicted"}}};
-constexpr std::array<EnumRow<ProfileSource>, 4> kSources = {{{ProfileSource::kEmulator, "emulator"},
-                                                             {ProfileSource::kCupti, "cupti"},
-                                                             {ProfileSource::kNcu, "ncu"},
-                                                             {ProfileSource::kStatic, "static"}}};
-constexpr std::array<EnumRow<Verdict>, 3> kVerdicts = {{{Verdict::kSupported, "supported"},
-                                                        {Verdict::kRefuted, "refuted"},
-                                                        {Verdict::kUnclear, "unclear"}}};
-constexpr std::array<EnumRow<EditMark>, 3> kMarks = {
-    {{EditMark::kKeep, "KEEP"}, {EditMark::kBridge, "BRIDGE"}, {EditMark::kDropped, "DROPPED"}}};
-constexpr std::array<EnumRow<RunState>, 4> kStates = {{{RunState::kRunning, "running"},
-                                                       {RunState::kInterrupted, "interrupted"},
-                                                       {RunState::kFinished, "finished"},
-                                                       {RunState::kFailed, "failed"}}};
-
-const auto& Rows(Bound) {
-  return kBounds;
-}
-const auto& Rows(EditOrigin) {
-  return kOrigins;
-}
-const auto& Rows(Direction) {
-  return kDirections;
-}
-const auto& Rows(TimingKind) {
-  return kTimingKinds;
-}
-const auto& Rows(ProfileSource) {
-  return kSources;
-}
-const auto& Rows(Verdict) {
-  return kVerdicts;
-}
-const auto& Rows(EditMark) {
-  return kMarks;
-}
-const auto& Rows(RunState) {
-  return kStates;
-}
 
 template <typename E>
 std::string EnumName(E value) {
