@@ -11,10 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<std::string> kCommands = {"optimize", "generate", "init",   "check",
-                                            "profile",  "report",   "runs",   "resume",
-                                            "replay",   "export",   "doctor", "completion",
-                                            "models",   "mot",      "bench",  "emulate"};
+const std::vector<std::string> kCommands = {
+    "optimize", "generate", "init",   "check",      "profile", "report", "runs",  "resume",
+    "replay",   "export",   "doctor", "completion", "models",  "mot",    "bench", "emulate"};
 
 TEST(Cli, HelpListsEveryCommandAndTheExitStatuses) {
   CommandLine line;

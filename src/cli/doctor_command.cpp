@@ -74,8 +74,7 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
       names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", gpu.name, gpu.architecture);
     }
     findings.push_back({"GPU", Verdict::kOk,
-                        fmt::format("{}; driver for CUDA {}", names, facts.driver_version),
-                        ""});
+                        fmt::format("{}; driver for CUDA {}", names, facts.driver_version), ""});
   } else {
     findings.push_back({"GPU", Verdict::kMissing,
                         !facts.has_driver              ? "no driver (libcuda.so.1)"

@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "base/file_system.h"
 #include "cli/cli.h"
+#include "cli/open_model.h"
 #include "device/fake_device.h"
 #include "llm/scripted_chat_model.h"
 #include "report/sample_run.h"
@@ -224,7 +225,12 @@ class FakeToolbox : public Toolbox {
     outcome.standard_error = err.str();
     return outcome;
   }
-  Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) override {
+  Result<std::unique_ptr<ChatModel>> MakeChatModel(
+      const std::string& spec, const CliEnv& env,
+      const std::shared_ptr<ModelLedger>& budget) override {
+    if (spec.starts_with("script:")) {
+      return OpenModelByName(spec, env, budget);
+    }
     model_specs.push_back(spec);
     if (models_down || spec.starts_with("down")) {
       return Error(ErrorCode::kUnavailable, "no route to the endpoint");

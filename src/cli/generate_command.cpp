@@ -3,7 +3,9 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/generate_model.h"
 #include "cli/intent.h"
+#include "cli/model_choice.h"
 #include "cli/run_folder.h"
 #include "cli/task_options.h"
 #include "optimize/interruptible_device.h"
@@ -35,6 +37,14 @@ class GenerateCommand : public Command {
         ->type_name("DIR")
         ->group("Output");
     AddIntentOptions(app, intent_, "Intent");
+    app.add_option("--model", models_.spec,
+                   "a language model: asked where no operator is clear, and for --samples")
+        ->type_name("SPEC")
+        ->group("Language models");
+    app.add_option("--model-budget", models_.budget,
+                   "what it may cost: tokens=N, dollars=X, or both with a comma")
+        ->type_name("BUDGET")
+        ->group("Language models");
     app.add_flag("--list", list_, "print the operators that are known")->group("Output");
     app.add_flag("--json", json_, "print the result as JSON; nothing is asked")->group("Output");
     app.add_flag("--skip-battery", skip_battery_,
@@ -51,8 +61,11 @@ class GenerateCommand : public Command {
       return Error(ErrorCode::kInvalidArgument,
                    "TEXT is required, a sentence that says what to compute (or --list)");
     }
+    OPTIML_ASSIGN(const OpenedModels models, OpenModels(models_, false, env, tools));
+    ChatModel* model = models.roles[ModelRole::kProposer];
     OPTIML_ASSIGN(IntentOutcome outcome,
-                  ResolveIntent(intent_, Again(), env, json_ ? nullptr : env.out));
+                  ResolveIntent(intent_, Again(), env, json_ ? nullptr : env.out, model,
+                                ReferenceFor(task_, env)));
     if (!outcome.task) {
       Print(outcome.json, env);
       return kExitBadUse;
@@ -60,9 +73,13 @@ class GenerateCommand : public Command {
     const fs::path folder = env.Resolve(out_.empty() ? outcome.task->name : out_);
     std::error_code ignored;
     const bool was_there = fs::exists(folder, ignored);
-    OPTIML_TRY(WriteTask(*outcome.task, folder));
+    task_.path = folder.string();
+    task_.device = "emulator";
     outcome.json["task"] = folder.string();
-    const auto checked = skip_battery_ ? Result<void>() : Check(folder, outcome.json, env, tools);
+    auto checked = WriteTaskWithSamples(outcome, intent_, model, task_, env, tools);
+    if (checked && !skip_battery_) {
+      checked = Check(outcome.json, env, tools);
+    }
     if (!checked) {
       // The folder was empty: all that is in it is this command's.
       for (const auto& entry : fs::directory_iterator(folder, ignored)) {
@@ -109,9 +126,7 @@ class GenerateCommand : public Command {
   }
 
   // The task battery: what is written can tell right from wrong, and its kernel is right.
-  Result<void> Check(const fs::path& folder, Json& json, CliEnv& env, Toolbox& tools) {
-    task_.path = folder.string();
-    task_.device = "emulator";
+  Result<void> Check(Json& json, CliEnv& env, Toolbox& tools) {
     VerifierOptions options;
     OPTIML_ASSIGN(const Workbench bench, MakeWorkbench(task_, env, tools, options));
     InterruptibleDevice device(*bench.device, env.stop);
@@ -127,6 +142,7 @@ class GenerateCommand : public Command {
   }
 
   IntentOptions intent_;
+  ModelChoice models_;
   TaskOptions task_;
   std::string out_;
   bool list_ = false;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "cli/cli_env.h"
+#include "cli/intent.h"
 #include "cli/task_options.h"
 #include "cli/toolbox.h"
 #include "llm/chat_model.h"
@@ -24,6 +25,13 @@ namespace optiml {
 Result<nlohmann::ordered_json> SampleIntoTask(ChatModel& model, const TaskOptions& task,
                                               bool has_kernel, int count, const CliEnv& env,
                                               Toolbox& tools);
+
+// Writes the task of `outcome` into the folder task.path and puts `intent.samples` kernels of the
+// model through its stages; at least one where the task waits for a kernel. What became of them is
+// outcome.json["samples"]. Fails (kInvalidArgument) when kernels are asked for without a model.
+Result<void> WriteTaskWithSamples(IntentOutcome& outcome, const IntentOptions& intent,
+                                  ChatModel* model, const TaskOptions& task, const CliEnv& env,
+                                  Toolbox& tools);
 
 }  // namespace optiml
 

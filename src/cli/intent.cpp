@@ -6,8 +6,8 @@
 #include <istream>
 
 #include "base/file_system.h"
-#include "generate/model_choice.h"
 #include "generate/model_task.h"
+#include "generate/operator_choice.h"
 #include "report/text_format.h"
 #include "task/launcher_scan.h"
 #include "task/names.h"
@@ -132,7 +132,7 @@ class IntentTalk {
   }
 
   Result<std::optional<OperatorRequest>> AskModel(const ContractLibrary& library) {
-    OPTIML_ASSIGN(ModelChoice choice, ChooseByModel(*model_, library, options_.text));
+    OPTIML_ASSIGN(OperatorChoice choice, ChooseByModel(*model_, library, options_.text));
     if (choice.request) {
       for (const Candidate& candidate : match_.candidates) {
         if (candidate.request.contract == choice.request->contract) {
@@ -304,6 +304,13 @@ void AddIntentOptions(CLI::App& app, IntentOptions& options, const std::string& 
       ->group(group);
   app.add_option("--sizes", options.sizes, "timed sizes, instead of those of the sentence")
       ->type_name("NAME=N,...")
+      ->group(group);
+  app.add_option(
+         "--samples", options.samples,
+         "kernels to ask the language model for; the best that passes all checks becomes the "
+         "task's own")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str()
       ->group(group);
   app.add_flag("--yes", options.yes,
                "take what was found without asking, where one operator explains the whole sentence")

@@ -26,8 +26,9 @@ struct IntentOptions {
   std::string operator_text;       // "softmax", "activation:op=relu": no matching
   std::vector<std::string> sizes;  // "rows=4096,cols=1024"
   bool yes = false;
+  int samples = 0;  // kernels that a model is asked for
 };
-// --operator, --sizes and --yes.
+// --operator, --sizes, --samples and --yes.
 void AddIntentOptions(CLI::App& app, IntentOptions& options, const std::string& group);
 
 struct IntentOutcome {

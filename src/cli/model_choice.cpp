@@ -4,26 +4,16 @@
 
 #include <charconv>
 #include <cmath>
-#include <deque>
+#include <memory>
 
-#include <nlohmann/json.hpp>
-
-#include "base/file_system.h"
-#include "llm/scripted_chat_model.h"
+#include "cli/open_model.h"
+#include "llm/budget.h"
 
 namespace optiml {
 namespace {
 
 Error BadFlag(const char* flag, const std::string& message) {
   return Error(ErrorCode::kInvalidArgument, fmt::format("{}: {}", flag, message));
-}
-
-// An absolute path where the spec has one of ours.
-std::string ResolveSpec(const std::string& spec, const CliEnv& env) {
-  constexpr std::string_view kScheme = kScriptScheme;
-  return spec.starts_with(kScheme)
-             ? std::string(kScheme) + env.Resolve(spec.substr(kScheme.size())).string()
-             : spec;
 }
 
 struct RoleSpec {
@@ -71,7 +61,7 @@ void AddModelOptions(CLI::App& app, ModelChoice& choice) {
 std::map<std::string, std::string> FormatModelChoice(const ModelChoice& choice, const CliEnv& env) {
   std::map<std::string, std::string> values;
   if (!choice.spec.empty()) {
-    values["model"] = ResolveSpec(choice.spec, env);
+    values["model"] = WithAbsolutePaths(choice.spec, env);
   }
   for (const std::string& one : choice.for_role) {
     const size_t equals = one.find('=');
@@ -79,7 +69,7 @@ std::map<std::string, std::string> FormatModelChoice(const ModelChoice& choice, 
     lines += lines.empty() ? "" : "\n";
     lines += equals == std::string::npos
                  ? one
-                 : one.substr(0, equals + 1) + ResolveSpec(one.substr(equals + 1), env);
+                 : one.substr(0, equals + 1) + WithAbsolutePaths(one.substr(equals + 1), env);
   }
   if (!choice.budget.empty()) {
     values["model-budget"] = choice.budget;
@@ -128,9 +118,15 @@ Result<ModelBudget> ParseModelBudget(const std::string& text) {
   return budget;
 }
 
-Result<OpenedModels> OpenModels(const ModelChoice& choice, bool judge, Toolbox& tools) {
+Result<OpenedModels> OpenModels(const ModelChoice& choice, bool judge, const CliEnv& env,
+                                Toolbox& tools, const RoleUse& spent) {
   OpenedModels opened;
   OPTIML_ASSIGN(opened.budget, ParseModelBudget(choice.budget));
+  const auto budget =
+      std::make_shared<ModelLedger>(BudgetLimits{opened.budget.tokens, opened.budget.dollars});
+  TokenUse earlier;
+  earlier.completion = spent.tokens;
+  budget->Add(earlier, spent.dollars);
   std::map<ModelRole, std::string> specs;
   for (const ModelRole role : kModelRoles) {
     specs[role] = choice.spec;
@@ -149,35 +145,13 @@ Result<OpenedModels> OpenModels(const ModelChoice& choice, bool judge, Toolbox& 
     }
     ChatModel*& model = by_spec[spec];
     if (model == nullptr) {
-      OPTIML_ASSIGN(std::unique_ptr<ChatModel> made, tools.MakeChatModel(spec));
+      OPTIML_ASSIGN(std::unique_ptr<ChatModel> made, tools.MakeChatModel(spec, env, budget));
       model = made.get();
       opened.owned.push_back(std::move(made));
     }
     opened.roles[role] = model;
   }
   return opened;
-}
-
-Result<std::unique_ptr<ChatModel>> OpenScriptedModel(const std::string& file) {
-  OPTIML_ASSIGN(const std::string text, ReadFile(file));
-  std::deque<std::string> replies;
-  int number = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) {
-      continue;
-    }
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_string() && !json.is_object()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{}:{}: neither a JSON string nor an object", file, number));
-    }
-    replies.push_back(json.is_string() ? json.get<std::string>() : line);
-  }
-  return std::unique_ptr<ChatModel>(std::make_unique<ScriptedChatModel>(std::move(replies)));
 }
 
 }  // namespace optiml

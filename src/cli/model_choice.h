@@ -39,14 +39,11 @@ struct OpenedModels {
   ModelRoles roles;
   ModelBudget budget;
 };
-// Without `judge` no model is opened for the judge. Fails when a flag is wrong (kInvalidArgument),
-// and with what the toolbox says where a model cannot be opened.
-Result<OpenedModels> OpenModels(const ModelChoice& choice, bool judge, Toolbox& tools);
-
-// "script:FILE" for tests and demonstrations: each line of the file is one reply, a JSON object as
-// it is or a JSON string; empty lines are skipped.
-inline constexpr char kScriptScheme[] = "script:";
-Result<std::unique_ptr<ChatModel>> OpenScriptedModel(const std::string& file);
+// Without `judge` no model is opened for the judge. All share one budget, of which `spent` is gone
+// already. Fails when a flag is wrong (kInvalidArgument), and with what the toolbox says where a
+// model cannot be opened.
+Result<OpenedModels> OpenModels(const ModelChoice& choice, bool judge, const CliEnv& env,
+                                Toolbox& tools, const RoleUse& spent = {});
 
 }  // namespace optiml
 

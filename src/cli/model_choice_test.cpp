@@ -5,6 +5,7 @@
 
 #include "base/file_system.h"
 #include "cli/fake_toolbox.h"
+#include "cli/open_model.h"
 
 namespace optiml {
 namespace {
@@ -13,43 +14,43 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(ModelChoice, OneModelServesAllRolesWithoutOneOfTheirOwn) {
-  FakeToolbox tools;
+  CommandLine line;
   ModelChoice choice;
   choice.spec = "big";
   choice.for_role = {"judge=small"};
-  const auto opened = OpenModels(choice, true, tools);
+  const auto opened = OpenModels(choice, true, line.env, line.tools);
   ASSERT_TRUE(opened) << opened.error().message();
-  EXPECT_THAT(tools.model_specs, testing::UnorderedElementsAre("big", "small"));
+  EXPECT_THAT(line.tools.model_specs, testing::UnorderedElementsAre("big", "small"));
   EXPECT_EQ(opened->roles[ModelRole::kDiagnoser], opened->roles[ModelRole::kProposer]);
   EXPECT_NE(opened->roles[ModelRole::kJudge], opened->roles[ModelRole::kProposer]);
 }
 
 TEST(ModelChoice, ARoleMayHaveNone) {
-  FakeToolbox tools;
+  CommandLine line;
   ModelChoice choice;
   choice.spec = "big";
   choice.for_role = {"diagnoser=none"};
-  const auto opened = OpenModels(choice, false, tools);
+  const auto opened = OpenModels(choice, false, line.env, line.tools);
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->roles[ModelRole::kDiagnoser], nullptr);
   EXPECT_EQ(opened->roles[ModelRole::kJudge], nullptr);  // --no-judge
   EXPECT_NE(opened->roles[ModelRole::kProposer], nullptr);
-  EXPECT_TRUE(OpenModels({}, true, tools)->owned.empty());
+  EXPECT_TRUE(OpenModels({}, true, line.env, line.tools)->owned.empty());
 }
 
 TEST(ModelChoice, WrongFlagsAreNamed) {
-  FakeToolbox tools;
+  CommandLine line;
   for (const char* text : {"poet=big", "judge", "judge=", "=big"}) {
     ModelChoice choice;
     choice.for_role = {text};
-    const auto opened = OpenModels(choice, true, tools);
+    const auto opened = OpenModels(choice, true, line.env, line.tools);
     ASSERT_FALSE(opened) << text;
     EXPECT_EQ(opened.error().code(), ErrorCode::kInvalidArgument);
     EXPECT_THAT(opened.error().message(), HasSubstr("--model-for"));
   }
   ModelChoice choice;
   choice.spec = "down";
-  EXPECT_EQ(OpenModels(choice, true, tools).error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(OpenModels(choice, true, line.env, line.tools).error().code(), ErrorCode::kUnavailable);
 }
 
 TEST(ModelChoice, ReadsBudgets) {
@@ -85,8 +86,9 @@ TEST(ScriptedModel, AnswersLineByLine) {
   const auto folder = TemporaryDirectory::Create("script");
   ASSERT_TRUE(folder);
   const fs::path file = folder->path() / "replies.jsonl";
+  const CliEnv env;
   ASSERT_TRUE(WriteFileAtomically(file, "{\"a\": 1}\n\n\"prose\\nof two lines\"\n"));
-  const auto model = OpenScriptedModel(file.string());
+  const auto model = OpenModelByName("script:" + file.string(), env, nullptr);
   ASSERT_TRUE(model) << model.error().message();
   ChatRequest request;
   request.messages = {{ChatRole::kUser, "?"}};
@@ -94,8 +96,9 @@ TEST(ScriptedModel, AnswersLineByLine) {
   EXPECT_EQ((*model)->Complete(request)->text, "prose\nof two lines");
   EXPECT_EQ((*model)->Complete(request).error().code(), ErrorCode::kUnavailable);
   ASSERT_TRUE(WriteFileAtomically(file, "{}\nprose\n"));
-  EXPECT_THAT(OpenScriptedModel(file.string()).error().message(), HasSubstr("replies.jsonl:2"));
-  EXPECT_FALSE(OpenScriptedModel("/no/such"));
+  EXPECT_THAT(OpenModelByName("script:" + file.string(), env, nullptr).error().message(),
+              HasSubstr("replies.jsonl:2"));
+  EXPECT_FALSE(OpenModelByName("script:/no/such", env, nullptr));
 }
 
 TEST(OptimizeCommand, OpensItsModelsBeforeAnythingElse) {

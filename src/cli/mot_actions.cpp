@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_system.h"
+#include "mot/mot_chat_model.h"
 #include "mot/mot_generator.h"
 #include "report/text_format.h"
 
@@ -332,6 +333,14 @@ Result<int> RunMotAction(const MotCommandOptions& options, CliEnv& env) {
   }
   return options.action == "route" ? PrintRoute(options, std::move(bundle), env)
                                    : Generate(options, std::move(bundle), env);
+}
+
+Result<std::unique_ptr<ChatModel>> OpenMotModel(const std::string& bundle, const CliEnv& env) {
+  MotCommandOptions options;
+  options.bundle = bundle;
+  OPTIML_ASSIGN(mot::Bundle loaded, mot::LoadBundle(env.Resolve(bundle)));
+  OPTIML_ASSIGN(auto generator, OpenGenerator(options, std::move(loaded), env));
+  return std::unique_ptr<ChatModel>(std::make_unique<mot::MotChatModel>(std::move(generator)));
 }
 
 }  // namespace optiml

@@ -4,11 +4,13 @@
 // What `optiml mot` does. Without llama.cpp there is one action: to say so.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/cli_env.h"
+#include "llm/chat_model.h"
 
 namespace optiml {
 
@@ -52,6 +54,9 @@ struct MotCommandOptions {
 };
 
 Result<int> RunMotAction(const MotCommandOptions& options, CliEnv& env);
+
+// The mixture of a bundle as a ChatModel; its experts lie beside it.
+Result<std::unique_ptr<ChatModel>> OpenMotModel(const std::string& bundle, const CliEnv& env);
 
 }  // namespace optiml
 

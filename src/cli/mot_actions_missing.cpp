@@ -3,10 +3,22 @@
 
 namespace optiml {
 
-Result<int> RunMotAction(const MotCommandOptions&, CliEnv&) {
+namespace {
+
+Error Missing() {
   return Error(ErrorCode::kUnavailable,
                "this program was built without llama.cpp, which a mixture of experts needs "
                "(./setup --with-llama builds it with it)");
+}
+
+}  // namespace
+
+Result<int> RunMotAction(const MotCommandOptions&, CliEnv&) {
+  return Missing();
+}
+
+Result<std::unique_ptr<ChatModel>> OpenMotModel(const std::string&, const CliEnv&) {
+  return Missing();
 }
 
 }  // namespace optiml

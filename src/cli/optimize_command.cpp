@@ -3,6 +3,7 @@
 
 #include "base/file_system.h"
 #include "cli/command.h"
+#include "cli/generate_model.h"
 #include "cli/intent.h"
 #include "cli/model_choice.h"
 #include "cli/run_driver.h"
@@ -49,8 +50,10 @@ class OptimizeCommand : public Command {
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
     OPTIML_TRY(MakeSearcher(session_.options.search));  // before anything is compiled
+    OPTIML_ASSIGN(const OpenedModels models,
+                  OpenModels(models_, session_.options.judge, env, tools));
     if (!intent_.text.empty()) {
-      OPTIML_ASSIGN(const bool is_taken, MakeTaskOfIntent(env));
+      OPTIML_ASSIGN(const bool is_taken, MakeTaskOfIntent(env, tools, models));
       if (!is_taken) {
         return kExitBadUse;
       }
@@ -59,7 +62,6 @@ class OptimizeCommand : public Command {
       return Error(ErrorCode::kInvalidArgument,
                    "PATH is required (or --intent TEXT); see `optiml optimize --help`");
     }
-    OPTIML_ASSIGN(const OpenedModels models, OpenModels(models_, session_.options.judge, tools));
     OPTIML_ASSIGN(const Workbench bench,
                   MakeWorkbench(task_, env, tools, session_.options.verifier));
     const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time);
@@ -110,10 +112,11 @@ class OptimizeCommand : public Command {
   }
 
   // The task's folder stands beside the run's: "optiml-runs/softmax-20261129-192407-task".
-  Result<bool> MakeTaskOfIntent(CliEnv& env) {
-    OPTIML_ASSIGN(
-        const IntentOutcome outcome,
-        ResolveIntent(intent_, "optiml optimize --intent", env, output_.json ? nullptr : env.out));
+  Result<bool> MakeTaskOfIntent(CliEnv& env, Toolbox& tools, const OpenedModels& models) {
+    ChatModel* model = models.roles[ModelRole::kProposer];
+    OPTIML_ASSIGN(IntentOutcome outcome,
+                  ResolveIntent(intent_, "optiml optimize --intent", env,
+                                output_.json ? nullptr : env.out, model, ReferenceFor(task_, env)));
     if (!outcome.task) {
       if (output_.json) {
         *env.out << outcome.json.dump(2, ' ', false,
@@ -125,8 +128,8 @@ class OptimizeCommand : public Command {
     OPTIML_ASSIGN(const fs::path run, ChooseRunFolder(out_, outcome.task->name, env));
     out_ = run.string();
     const fs::path folder = run.string() + "-task";
-    OPTIML_TRY(WriteTask(*outcome.task, folder));
     task_.path = folder.string();
+    OPTIML_TRY(WriteTaskWithSamples(outcome, intent_, model, task_, env, tools));
     if (!output_.json && !output_.quiet) {
       *env.out << "task      " << ShownPath(folder, env) << "\n";
     }

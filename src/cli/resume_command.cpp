@@ -90,7 +90,12 @@ class ResumeCommand : public Command {
   // The run's models. It goes on without those that cannot be reached any more.
   static OpenedModels ModelsOf(const RunRecord& record, const SessionOptions& options,
                                const CliEnv& env, Toolbox& tools) {
-    auto opened = OpenModels(ParseModelChoice(record.options), options.judge, tools);
+    RoleUse spent;
+    for (const ExchangeRecord& exchange : record.exchanges) {
+      spent.tokens += exchange.prompt_tokens + exchange.completion_tokens;
+      spent.dollars += exchange.dollars;
+    }
+    auto opened = OpenModels(ParseModelChoice(record.options), options.judge, env, tools, spent);
     if (opened) {
       return *std::move(opened);
     }

@@ -254,6 +254,15 @@ Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& v
   return options;
 }
 
+ReferenceOptions ReferenceFor(const TaskOptions& options, const CliEnv& env) {
+  const std::filesystem::path cache = env.CacheDirectory().value_or("");
+  ReferenceOptions reference;
+  reference.cache_directory = cache.empty() ? cache : cache / "reference";
+  reference.confined = !options.unconfined;
+  reference.stop = env.stop;
+  return reference;
+}
+
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,
                                 const VerifierOptions& checks) {
   Workbench bench;
@@ -293,11 +302,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   bench.recorder.stop = env.stop;
 
   if (bench.task->reference.kind == ReferenceKind::kHost) {
-    ReferenceOptions reference;
-    reference.cache_directory = cache.empty() ? cache : cache / "reference";
-    reference.confined = !options.unconfined;
-    reference.stop = env.stop;
-    OPTIML_ASSIGN(bench.reference, tools.MakeReference(*bench.task, reference));
+    OPTIML_ASSIGN(bench.reference, tools.MakeReference(*bench.task, ReferenceFor(options, env)));
   }
   return bench;
 }

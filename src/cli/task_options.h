@@ -62,6 +62,9 @@ struct Workbench {
   }
 };
 
+// How host references are compiled and run with these options.
+ReferenceOptions ReferenceFor(const TaskOptions& options, const CliEnv& env);
+
 // Loads the task, compares it with its launcher, opens the toolchain and the device, compiles the
 // reference. Leaves nothing behind but cached files. `checks`: how many cases must fit in memory.
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,

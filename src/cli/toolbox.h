@@ -18,6 +18,7 @@
 #include "core/kernel_task.h"
 #include "device/device.h"
 #include "device/emulator_device.h"
+#include "llm/budget.h"
 #include "llm/chat_model.h"
 #include "optimize/session.h"
 #include "task/reference.h"
@@ -69,7 +70,8 @@ class Toolbox {
 
   // A language model by its spec ("script:replies.jsonl"). Fails with kInvalidArgument for a spec
   // that cannot be one, and with kUnavailable where there is no provider for it.
-  virtual Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) = 0;
+  virtual Result<std::unique_ptr<ChatModel>> MakeChatModel(
+      const std::string& spec, const CliEnv& env, const std::shared_ptr<ModelLedger>& budget) = 0;
 
   virtual MachineFacts InspectMachine() = 0;
 };

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/memory_limits.h"
-#include "cli/model_choice.h"
+#include "cli/open_model.h"
 #include "cli/toolbox.h"
 #include "device/checked_device.h"
 #include "device/cuda/cuda_device.h"
@@ -195,14 +195,10 @@ class RealToolbox : public Toolbox {
     return RunProcess(request);
   }
 
-  Result<std::unique_ptr<ChatModel>> MakeChatModel(const std::string& spec) override {
-    constexpr std::string_view kScript = kScriptScheme;
-    if (spec.starts_with(kScript)) {
-      return OpenScriptedModel(spec.substr(kScript.size()));
-    }
-    return Error(
-        ErrorCode::kUnavailable,
-        fmt::format("no provider for the language model \"{}\" (known: script:FILE)", spec));
+  Result<std::unique_ptr<ChatModel>> MakeChatModel(
+      const std::string& spec, const CliEnv& env,
+      const std::shared_ptr<ModelLedger>& budget) override {
+    return OpenModelByName(spec, env, budget);
   }
 
   MachineFacts InspectMachine() override {

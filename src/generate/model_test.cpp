@@ -5,8 +5,8 @@
 #include "base/file_system.h"
 #include "base/process.h"
 #include "generate/kernel_samples.h"
-#include "generate/model_choice.h"
 #include "generate/model_task.h"
+#include "generate/operator_choice.h"
 #include "llm/scripted_chat_model.h"
 #include "task/task.h"
 
@@ -20,7 +20,7 @@ const ContractLibrary& Library() {
   return library;
 }
 
-Result<ModelChoice> Choose(const std::string& reply) {
+Result<OperatorChoice> Choose(const std::string& reply) {
   ScriptedChatModel model({reply});
   return ChooseByModel(model, Library(), "some sentence");
 }

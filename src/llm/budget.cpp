@@ -9,12 +9,12 @@
 
 namespace optiml {
 
-BudgetSpent Budget::spent() const {
+BudgetSpent ModelLedger::spent() const {
   const std::lock_guard lock(mutex_);
   return spent_;
 }
 
-Result<void> Budget::Fits(int64_t tokens, double dollars) const {
+Result<void> ModelLedger::Fits(int64_t tokens, double dollars) const {
   const int64_t used_tokens = spent_.tokens() + reserved_tokens_;
   if (limits_.tokens && used_tokens + tokens > *limits_.tokens) {
     return Error(
@@ -34,7 +34,7 @@ Result<void> Budget::Fits(int64_t tokens, double dollars) const {
   return {};
 }
 
-Result<void> Budget::Reserve(int64_t tokens, double dollars) {
+Result<void> ModelLedger::Reserve(int64_t tokens, double dollars) {
   const std::lock_guard lock(mutex_);
   OPTIML_TRY(Fits(tokens, dollars));
   reserved_tokens_ += tokens;
@@ -42,13 +42,13 @@ Result<void> Budget::Reserve(int64_t tokens, double dollars) {
   return {};
 }
 
-void Budget::Release(int64_t tokens, double dollars) {
+void ModelLedger::Release(int64_t tokens, double dollars) {
   const std::lock_guard lock(mutex_);
   reserved_tokens_ -= tokens;
   reserved_dollars_ = reserved_tokens_ == 0 ? 0 : reserved_dollars_ - dollars;
 }
 
-void Budget::Add(const TokenUse& tokens, double dollars) {
+void ModelLedger::Add(const TokenUse& tokens, double dollars) {
   const std::lock_guard lock(mutex_);
   ++spent_.requests;
   spent_.prompt_tokens += tokens.prompt;
@@ -56,7 +56,7 @@ void Budget::Add(const TokenUse& tokens, double dollars) {
   spent_.dollars += dollars;
 }
 
-Result<void> Budget::AddLost(const TokenUse& tokens, double dollars) {
+Result<void> ModelLedger::AddLost(const TokenUse& tokens, double dollars) {
   const std::lock_guard lock(mutex_);
   spent_.prompt_tokens += tokens.prompt;
   spent_.completion_tokens += tokens.completion;

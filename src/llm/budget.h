@@ -1,7 +1,7 @@
 #ifndef OPTIML_LLM_BUDGET_H_
 #define OPTIML_LLM_BUDGET_H_
 
-// Budget: the ledger of what language models may spend and have spent, in tokens and dollars.
+// ModelLedger: the account of what language models may spend and have spent, in tokens and dollars.
 //
 //   limit  >=  spent + reserved           holds at any time as far as the reservations are right
 //
@@ -39,9 +39,9 @@ struct BudgetSpent {
   int64_t tokens() const { return prompt_tokens + completion_tokens; }
 };
 
-class Budget {
+class ModelLedger {
  public:
-  explicit Budget(BudgetLimits limits) : limits_(limits) {}
+  explicit ModelLedger(BudgetLimits limits) : limits_(limits) {}
 
   const BudgetLimits& limits() const { return limits_; }
   BudgetSpent spent() const;
@@ -73,7 +73,7 @@ class Budget {
 class BudgetedChatModel : public ChatModel {
  public:
   // `price` is absent where tokens cost nothing or no price is known.
-  BudgetedChatModel(std::unique_ptr<ChatModel> inner, std::shared_ptr<Budget> budget,
+  BudgetedChatModel(std::unique_ptr<ChatModel> inner, std::shared_ptr<ModelLedger> budget,
                     std::optional<Price> price)
       : inner_(std::move(inner)), budget_(std::move(budget)), price_(price) {}
 
@@ -86,7 +86,7 @@ class BudgetedChatModel : public ChatModel {
   void Learn(const ChatRequest& request, int64_t prompt_tokens);
 
   std::unique_ptr<ChatModel> inner_;
-  std::shared_ptr<Budget> budget_;
+  std::shared_ptr<ModelLedger> budget_;
   std::optional<Price> price_;
   // The most tokens that a byte of a prompt has taken so far. It starts at one token for two bytes,
   // which English, C++ and JSON stay below (3 to 4 bytes a token).

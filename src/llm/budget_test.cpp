@@ -35,7 +35,7 @@ std::unique_ptr<ChatModel> Counting(int64_t prompt, int64_t completion, int* cal
 }
 
 TEST(BudgetedChatModel, RefusesARequestThatMightNotFit) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 1000, .dollars = {}});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = 1000, .dollars = {}});
   int calls = 0;
   BudgetedChatModel model(Counting(100, 50, &calls), budget, {});
   // 200 bytes are reserved as 100 tokens and 8 around the message.
@@ -52,7 +52,7 @@ TEST(BudgetedChatModel, RefusesARequestThatMightNotFit) {
 }
 
 TEST(BudgetedChatModel, RefusesByDollarsToo) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = {}, .dollars = 0.5});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = {}, .dollars = 0.5});
   int calls = 0;
   const Price price{.prompt = 1000, .cached_prompt = 1000, .completion = 2000};
   BudgetedChatModel model(Counting(10, 5, &calls), budget, price);
@@ -65,7 +65,7 @@ TEST(BudgetedChatModel, RefusesByDollarsToo) {
 }
 
 TEST(BudgetedChatModel, LearnsThatAPromptTakesMoreTokensThanThought) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 10'000, .dollars = {}});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = 10'000, .dollars = {}});
   int calls = 0;
   BudgetedChatModel model(Counting(2008, 1, &calls), budget, {});  // a token a byte
   EXPECT_TRUE(model.Complete(Question(2000, 10)));
@@ -80,7 +80,7 @@ TEST(BudgetedChatModel, LearnsThatAPromptTakesMoreTokensThanThought) {
 }
 
 TEST(BudgetedChatModel, AFailedRequestGivesItsReservationBack) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 200, .dollars = {}});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = 200, .dollars = {}});
   BudgetedChatModel model(std::make_unique<ScriptedChatModel>(std::deque<std::string>{}), budget,
                           {});
   for (int i = 0; i < 10; ++i) {
@@ -93,7 +93,7 @@ TEST(BudgetedChatModel, AFailedRequestGivesItsReservationBack) {
 }
 
 TEST(Budget, LostAttemptsCountAndMayEndARequest) {
-  Budget budget(BudgetLimits{.tokens = 100, .dollars = {}});
+  ModelLedger budget(BudgetLimits{.tokens = 100, .dollars = {}});
   ASSERT_TRUE(budget.Reserve(60, 0));
   TokenUse lost;
   lost.prompt = 20;
@@ -105,7 +105,7 @@ TEST(Budget, LostAttemptsCountAndMayEndARequest) {
 }
 
 TEST(Budget, IsSharedByThreadsWithoutLoss) {
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 100'000, .dollars = {}});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = 100'000, .dollars = {}});
   std::vector<std::thread> threads;
   std::atomic<int> answered{0};
   for (int t = 0; t < 4; ++t) {

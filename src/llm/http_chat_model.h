@@ -39,7 +39,7 @@ struct HttpChatModelOptions {
   std::shared_ptr<RateLimiter> rate_limiter;      // null: none
 
   // Called with what an attempt has cost that brought no answer (counted by length); an Error ends
-  // the request (Budget::AddLost).
+  // the request (ModelLedger::AddLost).
   std::function<Result<void>(const TokenUse&, double dollars)> on_lost;
 };
 

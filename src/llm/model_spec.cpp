@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kOpenAi[] = "https://api.openai.com/v1";
 constexpr char kForms[] =
-    "known forms: https://HOST/v1#MODEL, openai:MODEL, local:PATH.gguf, local:NAME, replay:FILE";
+    "known forms: https://HOST/v1#MODEL, openai:MODEL, local:PATH.gguf, local:NAME, mot:BUNDLE, "
+    "replay:FILE, script:FILE";
 
 Error BadSpec(const std::string& text, const std::string& why) {
   return Error(ErrorCode::kInvalidArgument,
@@ -61,7 +62,8 @@ struct Provider {
   std::optional<Price> price;
 };
 
-std::function<Result<void>(const TokenUse&, double)> LostTo(const std::shared_ptr<Budget>& budget) {
+std::function<Result<void>(const TokenUse&, double)> LostTo(
+    const std::shared_ptr<ModelLedger>& budget) {
   if (budget == nullptr) {
     return nullptr;
   }

@@ -48,7 +48,7 @@ struct ModelOptions {
   std::filesystem::path prices_file;             // adds to the built-in prices; empty: none
   std::filesystem::path library;                 // folder of local:NAME
   std::filesystem::path record;                  // empty: exchanges are not recorded
-  std::shared_ptr<Budget> budget;                // null: none
+  std::shared_ptr<ModelLedger> budget;           // null: none
   std::shared_ptr<RateLimiter> rate_limiter;     // of the endpoint; null: one of its own
   LocalChatModelOptions local;
 };

@@ -77,7 +77,7 @@ struct Opened : ::testing::Test {
 };
 
 TEST_F(Opened, ABudgetARecorderAndAReplayGoTogether) {
-  options.budget = std::make_shared<Budget>(BudgetLimits{.tokens = 90, .dollars = {}});
+  options.budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = 90, .dollars = {}});
   options.record = "exchanges.jsonl";
   {
     auto model = Open(server.url() + "#test");
@@ -92,7 +92,7 @@ TEST_F(Opened, ABudgetARecorderAndAReplayGoTogether) {
   EXPECT_EQ(server.requests().size(), 2u);
   EXPECT_THAT(*ReadFile(folder.path() / "exchanges.jsonl"), Not(HasSubstr("sk-test")));
   options.record.clear();
-  options.budget = std::make_shared<Budget>(BudgetLimits{});
+  options.budget = std::make_shared<ModelLedger>(BudgetLimits{});
   auto replay = Open("replay:exchanges.jsonl");
   ASSERT_TRUE(replay) << replay.error().message();
   EXPECT_EQ((*replay)->Complete(request)->text, "fine");
@@ -102,7 +102,7 @@ TEST_F(Opened, ABudgetARecorderAndAReplayGoTogether) {
 }
 
 TEST_F(Opened, ABudgetInDollarsNeedsAPrice) {
-  options.budget = std::make_shared<Budget>(BudgetLimits{.tokens = {}, .dollars = 1});
+  options.budget = std::make_shared<ModelLedger>(BudgetLimits{.tokens = {}, .dollars = 1});
   EXPECT_THAT(OpenError(server.url() + "#test"), HasSubstr("no price of model \"test\" is known"));
   EXPECT_TRUE(Open("openai:gpt-4.1-mini"));
   ASSERT_TRUE(WriteFileAtomically(folder.path() / "prices.json",

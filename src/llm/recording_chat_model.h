@@ -24,7 +24,7 @@ class RecordingChatModel : public ChatModel {
   // when another process is writing to it, kParse when it is a file of another kind,
   // kInvalidArgument when it was recorded from a model of another name.
   // `on_lost` (may be null) is called with what a reply has cost that could not be written down and
-  // so is not handed on (Budget::AddLost).
+  // so is not handed on (ModelLedger::AddLost).
   static Result<std::unique_ptr<ChatModel>> Open(
       std::unique_ptr<ChatModel> inner, const std::filesystem::path& file,
       std::function<Result<void>(const TokenUse&, double dollars)> on_lost = nullptr);

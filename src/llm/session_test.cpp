@@ -78,7 +78,8 @@ int64_t ResidentKilobytes() {
   return 0;
 }
 
-HttpChatModelOptions OptionsFor(const FaultyServer& server, const std::shared_ptr<Budget>& budget) {
+HttpChatModelOptions OptionsFor(const FaultyServer& server,
+                                const std::shared_ptr<ModelLedger>& budget) {
   HttpChatModelOptions options;
   options.base_url = server.url();
   options.model = "gpt-4.1-mini";
@@ -130,7 +131,8 @@ TEST(Session, AThousandExchangesLoseNothingAndReplayExactly) {
   });
   const auto folder = TemporaryDirectory::Create("session");
   const fs::path file = folder->path() / "exchanges.jsonl";
-  const auto budget = std::make_shared<Budget>(BudgetLimits{.tokens = 10'000'000, .dollars = 100});
+  const auto budget =
+      std::make_shared<ModelLedger>(BudgetLimits{.tokens = 10'000'000, .dollars = 100});
   auto recorder =
       RecordingChatModel::Open(std::make_unique<HttpChatModel>(OptionsFor(server, budget)), file);
   ASSERT_TRUE(recorder);
@@ -179,7 +181,7 @@ TEST(Session, AnEndpointThatGoesDownInMidRunLeavesAWholeRecording) {
   });
   const auto folder = TemporaryDirectory::Create("session");
   const fs::path file = folder->path() / "exchanges.jsonl";
-  const auto budget = std::make_shared<Budget>(BudgetLimits{});
+  const auto budget = std::make_shared<ModelLedger>(BudgetLimits{});
   auto model =
       RecordingChatModel::Open(std::make_unique<HttpChatModel>(OptionsFor(server, budget)), file);
   ASSERT_TRUE(model);

@@ -1,4 +1,4 @@
-#include "generate/model_choice.h"
+#include "generate/operator_choice.h"
 
 #include <fmt/format.h>
 
@@ -47,8 +47,8 @@ bool IsWellFormed(const Json& json) {
 
 }  // namespace
 
-Result<ModelChoice> ChooseByModel(ChatModel& model, const ContractLibrary& library,
-                                  std::string_view sentence, uint64_t seed) {
+Result<OperatorChoice> ChooseByModel(ChatModel& model, const ContractLibrary& library,
+                                     std::string_view sentence, uint64_t seed) {
   ChatRequest request;
   OPTIML_ASSIGN(request.messages,
                 RenderPrompt("choose_operator", {{"operators", OperatorList(library)},
@@ -63,7 +63,7 @@ Result<ModelChoice> ChooseByModel(ChatModel& model, const ContractLibrary& libra
     return Error(ErrorCode::kInvalidArgument,
                  model.name() + ": the reply is not the JSON that was asked for");
   }
-  ModelChoice choice;
+  OperatorChoice choice;
   choice.covers_all = json["covers_all"].get<bool>();
   choice.left_out = json["left_out"].get<std::string>();
   std::string name = json["operator"].get<std::string>();

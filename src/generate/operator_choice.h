@@ -1,5 +1,5 @@
-#ifndef OPTIML_GENERATE_MODEL_CHOICE_H_
-#define OPTIML_GENERATE_MODEL_CHOICE_H_
+#ifndef OPTIML_GENERATE_OPERATOR_CHOICE_H_
+#define OPTIML_GENERATE_OPERATOR_CHOICE_H_
 
 // Which operator a language model thinks a sentence asks for. Its answer is a proposal: it is shown
 // and confirmed like one of the matcher's, and never taken without asking.
@@ -12,7 +12,7 @@
 
 namespace optiml {
 
-struct ModelChoice {
+struct OperatorChoice {
   std::optional<OperatorRequest> request;  // absent: the model knows none
   bool covers_all = false;                 // by its own word
   std::string left_out;
@@ -20,9 +20,9 @@ struct ModelChoice {
 
 // One question, temperature 0. Fails as the model does, and with kInvalidArgument when the reply is
 // not the JSON that was asked for or names what is not there.
-Result<ModelChoice> ChooseByModel(ChatModel& model, const ContractLibrary& library,
-                                  std::string_view sentence, uint64_t seed = 0);
+Result<OperatorChoice> ChooseByModel(ChatModel& model, const ContractLibrary& library,
+                                     std::string_view sentence, uint64_t seed = 0);
 
 }  // namespace optiml
 
-#endif  // OPTIML_GENERATE_MODEL_CHOICE_H_
+#endif  // OPTIML_GENERATE_OPERATOR_CHOICE_H_
