@@ -97,17 +97,19 @@ TEST_F(MotCommandTest, BadInputIsOneLineWithTheReason) {
                            const std::string& why) {
     EXPECT_EQ(Run(arguments), status);
     EXPECT_THAT(line_.err.str(), HasSubstr(why));
-    EXPECT_EQ(std::count(line_.err.str().begin(), line_.err.str().end(), '\n'), 1);
+    const std::string text = line_.err.str();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   };
   refused({"mot", "inspect", "none.mot.gguf"}, kExitBadUse, "none.mot.gguf");
   refused({"mot", "inspect", "small.gguf"}, kExitBadUse, "not optiml-mot");
-  refused({"mot", "check", "two.mot.gguf", "--expert", "small=large.gguf"}, kExitBadUse,
-          "is not the bundle's expert small");
+  refused({"mot", "check", "two.mot.gguf", "--threads", "1", "--expert", "small=large.gguf"},
+          kExitBadUse, "is not the bundle's expert small");
   refused({"mot", "check", "two.mot.gguf", "--expert", "small"}, kExitBadUse, "NAME=VALUE");
   fs::remove(Path("large.gguf"));
-  refused({"mot", "check", "two.mot.gguf"}, kExitBadUse, "expert large is missing");
+  refused({"mot", "check", "two.mot.gguf", "--threads", "1"}, kExitBadUse,
+          "expert large is missing");
   Write("large.gguf", "GGUF");
-  refused({"mot", "check", "two.mot.gguf"}, kExitBadUse, "expert large: ");
+  refused({"mot", "check", "two.mot.gguf", "--threads", "1"}, kExitBadUse, "expert large: ");
   refused({"mot", "generate", "two.mot.gguf", "--prompt", "ask.txt", "--part", "sass=ask.txt"},
           kExitBadUse, "unknown part (known: source ptx profile retrieved attempts)");
   refused({"mot", "init", "b.mot.gguf", "--expert", "a=small.gguf", "--peer-only", "b"},

@@ -60,7 +60,7 @@ class MotCommand : public Command {
   void DeclareExperts(CLI::App& app) {
     constexpr const char* kGroup = "Experts";
     For({"init", "check", "route", "generate"},
-        app.add_option("--expert", options_.experts, "an expert's file; once for each")
+        app.add_option("--expert", options_.experts, "an expert's file")
             ->type_name("NAME=FILE")
             ->allow_extra_args(false),
         kGroup);
