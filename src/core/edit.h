@@ -36,7 +36,7 @@ struct Edit {
   Bound aims_at = Bound::kUnknown;
   std::vector<MetricClaim> claim;
   double prior = 1;  // > 0; proposers' preference among siblings, need not sum to 1
-  std::string text;  // kModel: the whole new source
+  std::string text;  // kModel: its text (rewrite/model_edits.h)
 
   // "vector_width(width=4)": the identity of an edit among its siblings.
   std::string Label() const;

@@ -9,6 +9,23 @@
 
 namespace optiml {
 
+namespace {
+
+void TakeTokens(const ChatReply& reply, ExchangeRecord& exchange) {
+  // About four bytes a token: a budget has to end with a provider that does not count, too.
+  constexpr size_t kBytesPerToken = 4;
+  exchange.prompt_tokens = reply.tokens.prompt;
+  exchange.completion_tokens = reply.tokens.completion;
+  exchange.tokens_estimated = reply.tokens.estimated;
+  if (exchange.prompt_tokens + exchange.completion_tokens == 0) {
+    exchange.prompt_tokens = static_cast<int64_t>(exchange.request.size() / kBytesPerToken);
+    exchange.completion_tokens = static_cast<int64_t>(reply.text.size() / kBytesPerToken);
+    exchange.tokens_estimated = true;
+  }
+}
+
+}  // namespace
+
 ModelDesk::ModelDesk(Parts parts, const std::vector<ExchangeRecord>& earlier)
     : parts_(std::move(parts)) {
   for (const ExchangeRecord& exchange : earlier) {
@@ -156,16 +173,7 @@ Result<ModelDesk::Turn> ModelDesk::OneTurn(const Talk& talk, const TakeReply& ta
       return turn;
     }
     turn.reply = reply->text;
-    exchange.prompt_tokens = reply->tokens.prompt;
-    exchange.completion_tokens = reply->tokens.completion;
-    exchange.tokens_estimated = reply->tokens.estimated;
-    if (exchange.prompt_tokens + exchange.completion_tokens == 0) {
-      // About four bytes a token: a budget has to end with a provider that does not count, too.
-      constexpr size_t kBytesPerToken = 4;
-      exchange.prompt_tokens = static_cast<int64_t>(exchange.request.size() / kBytesPerToken);
-      exchange.completion_tokens = static_cast<int64_t>(reply->text.size() / kBytesPerToken);
-      exchange.tokens_estimated = true;
-    }
+    TakeTokens(*reply, exchange);
     exchange.dollars = reply->dollars;
     exchange.reply = std::move(reply->text);
     if (reply->end == ChatReply::End::kLength) {
