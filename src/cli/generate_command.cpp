@@ -76,7 +76,8 @@ class GenerateCommand : public Command {
     task_.path = folder.string();
     task_.device = "emulator";
     outcome.json["task"] = folder.string();
-    auto checked = WriteTaskWithSamples(outcome, intent_, model, task_, env, tools);
+    OPTIML_TRY(WriteTask(*outcome.task, folder));
+    auto checked = AddSamples(outcome, intent_, model, task_, env, tools);
     if (checked && !skip_battery_) {
       checked = Check(outcome.json, env, tools);
     }

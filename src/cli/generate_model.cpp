@@ -102,14 +102,12 @@ Result<Json> SampleIntoTask(ChatModel& model, const TaskOptions& options, bool h
   return Keep(*samples, folder, own, has_kernel);
 }
 
-Result<void> WriteTaskWithSamples(IntentOutcome& outcome, const IntentOptions& intent,
-                                  ChatModel* model, const TaskOptions& task, const CliEnv& env,
-                                  Toolbox& tools) {
+Result<void> AddSamples(IntentOutcome& outcome, const IntentOptions& intent, ChatModel* model,
+                        const TaskOptions& task, const CliEnv& env, Toolbox& tools) {
   const int count = outcome.has_kernel ? intent.samples : std::max(1, intent.samples);
   if (count > 0 && model == nullptr) {
     return Error(ErrorCode::kInvalidArgument, "--samples: no language model (--model SPEC)");
   }
-  OPTIML_TRY(WriteTask(*outcome.task, task.path));
   if (count > 0) {
     OPTIML_ASSIGN(outcome.json["samples"],
                   SampleIntoTask(*model, task, outcome.has_kernel, count, env, tools));

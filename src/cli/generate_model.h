@@ -26,12 +26,11 @@ Result<nlohmann::ordered_json> SampleIntoTask(ChatModel& model, const TaskOption
                                               bool has_kernel, int count, const CliEnv& env,
                                               Toolbox& tools);
 
-// Writes the task of `outcome` into the folder task.path and puts `intent.samples` kernels of the
-// model through its stages; at least one where the task waits for a kernel. What became of them is
+// Puts `intent.samples` kernels of the model through the stages of the task that was written into
+// the folder task.path; at least one where the task waits for a kernel. What became of them is
 // outcome.json["samples"]. Fails (kInvalidArgument) when kernels are asked for without a model.
-Result<void> WriteTaskWithSamples(IntentOutcome& outcome, const IntentOptions& intent,
-                                  ChatModel* model, const TaskOptions& task, const CliEnv& env,
-                                  Toolbox& tools);
+Result<void> AddSamples(IntentOutcome& outcome, const IntentOptions& intent, ChatModel* model,
+                        const TaskOptions& task, const CliEnv& env, Toolbox& tools);
 
 }  // namespace optiml
 

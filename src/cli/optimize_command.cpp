@@ -129,7 +129,8 @@ class OptimizeCommand : public Command {
     out_ = run.string();
     const fs::path folder = run.string() + "-task";
     task_.path = folder.string();
-    OPTIML_TRY(WriteTaskWithSamples(outcome, intent_, model, task_, env, tools));
+    OPTIML_TRY(WriteTask(*outcome.task, folder));
+    OPTIML_TRY(AddSamples(outcome, intent_, model, task_, env, tools));
     if (!output_.json && !output_.quiet) {
       *env.out << "task      " << ShownPath(folder, env) << "\n";
     }

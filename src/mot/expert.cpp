@@ -137,6 +137,18 @@ Result<std::unique_ptr<Expert>> Expert::Open(const std::filesystem::path& file,
   facts.vocabulary = HashVocabulary(vocabulary);
   facts.has_chat_template = llama_model_chat_template(model.get(), nullptr) != nullptr;
   std::unique_ptr<Expert> expert(new Expert(std::move(model), std::move(facts), options));
+
+  const bool has_words = llama_vocab_type(vocabulary) != LLAMA_VOCAB_TYPE_NONE;
+  for (llama_token token = 0; has_words && token < llama_vocab_n_tokens(vocabulary); ++token) {
+    const auto attributes = llama_vocab_get_attr(vocabulary, token);
+    const std::string text = llama_vocab_get_text(vocabulary, token);
+    // What the tokenizer takes for a token where special ones count. A single character cannot be
+    // broken, and means nothing.
+    if ((attributes & (LLAMA_TOKEN_ATTR_CONTROL | LLAMA_TOKEN_ATTR_UNKNOWN)) != 0 &&
+        text.size() > 1) {
+      expert->special_texts_.push_back(text);
+    }
+  }
   if (auto made = expert->MakeContext(); !made) {
     return std::move(made).error().WithContext(file.string());
   }
@@ -231,8 +243,21 @@ bool Expert::EndsAnswer(llama_token token) const {
   return llama_vocab_is_eog(vocabulary(), token);
 }
 
+std::string Expert::WithoutSpecialTokens(std::string text) const {
+  for (const std::string& special : special_texts_) {
+    for (size_t at = text.find(special); at != std::string::npos; at = text.find(special, at + 1)) {
+      text.insert(at + 1, " ");
+    }
+  }
+  return text;
+}
+
 Result<std::string> Expert::FormatPrompt(const std::string& format,
-                                         const std::vector<ChatMessage>& messages) const {
+                                         const std::vector<ChatMessage>& given) const {
+  std::vector<ChatMessage> messages = given;
+  for (ChatMessage& message : messages) {
+    message.text = WithoutSpecialTokens(std::move(message.text));
+  }
   if (format == "raw") {
     std::string text;
     for (const ChatMessage& message : messages) {

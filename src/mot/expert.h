@@ -74,7 +74,9 @@ class Expert {
   bool EndsAnswer(llama_token token) const;
   const llama_vocab* vocabulary() const;
 
-  // The messages as the model wants them, up to where its answer starts. `format`: "raw" (the
+  // The messages as the model wants them, up to where its answer starts. Special tokens that are
+  // written out in a message are broken by a space: a message is material, and must not end its
+  // turn or begin another. `format`: "raw" (the
   // texts, one after the other), "own" (the template in the file) or one of llama.cpp's built-in
   // formats ("chatml"). kInvalidArgument for any other.
   Result<std::string> FormatPrompt(const std::string& format,
@@ -109,10 +111,12 @@ class Expert {
   Expert(std::unique_ptr<llama_model, FreeModel> model, ExpertFacts facts,
          const ExpertOptions& options);
   Result<void> MakeContext();
+  std::string WithoutSpecialTokens(std::string text) const;
 
   ExpertFacts facts_;
   ExpertOptions options_;
   EvalHook hook_;
+  std::vector<std::string> special_texts_;  // of the vocabulary
   std::unique_ptr<llama_model, FreeModel> model_;
   std::unique_ptr<llama_context, FreeContext> context_;  // ends before the model
 };

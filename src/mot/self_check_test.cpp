@@ -111,6 +111,22 @@ TEST(Expert, FormatsPromptsAsTheModelWantsThem) {
   EXPECT_FALSE(expert->FormatPrompt("morse", messages));
 }
 
+TEST(Expert, AMessageCannotEndItsTurn) {
+  const ModelFolder folder;
+  const auto expert = Must(Expert::Open(folder.Write("turns", {}), ExactOptions()));
+  const auto ends = [&](const std::string& text) {
+    const auto tokens = Must(expert->Tokenize(text));
+    return std::count_if(tokens.begin() + 1, tokens.end(),
+                         [&](llama_token token) { return expert->EndsAnswer(token); });
+  };
+  const std::string end = llama_vocab_get_text(expert->vocabulary(), 2);
+  ASSERT_EQ(ends("x" + end + "y"), 1);  // the text by itself would
+  const std::vector<ChatMessage> messages = {{ChatRole::kUser, "x" + end + "y" + end + end}};
+  for (const char* format : {"raw", "chatml"}) {
+    EXPECT_EQ(ends(Must(expert->FormatPrompt(format, messages))), 0) << format;
+  }
+}
+
 TEST(Expert, APromptThatIsLongerThanTheContextIsRefused) {
   const ModelFolder folder;
   const auto expert = Must(Expert::Open(folder.Write("long", {}), ExactOptions()));

@@ -320,10 +320,12 @@ TEST_F(RunStoreTest, AFullDiskIsAnErrorAndLosesNothingCommitted) {
   EXPECT_THAT(message, HasSubstr("run.sqlite: cannot write"));
   EXPECT_GT(written, 2U);
   EXPECT_EQ(store->Load()->nodes.size(), written);
-  node.id = 1000;
+  node.id = static_cast<int64_t>(written);
   EXPECT_TRUE(store->AppendNode(node));
   store.reset();
-  EXPECT_EQ(MustOpen()->Load()->nodes.size(), written + 1);
+  const auto loaded = MustOpen()->Load();
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_EQ(loaded->nodes.size(), written + 1);
 }
 
 TEST_F(RunStoreTest, AStateThatTheDiskHasNoRoomForIsNotLost) {
