@@ -15,7 +15,7 @@ if(OPTIML_WITH_LLAMA)
   if(llama_FOUND)
     set(OPTIML_HAS_LLAMA ON)
     set(OPTIML_LLAMA_SUMMARY "llama.cpp ${LLAMA_VERSION} (${LLAMA_LIB_DIR})")
-    set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)  # an installed program finds libllama where it was built against it
+    set(CMAKE_INSTALL_RPATH ${LLAMA_LIB_DIR})  # an installed program finds libllama where it was built against it
   else()
     set(OPTIML_LLAMA_SUMMARY "off (llama.cpp is not found; ./setup --with-llama builds it)")
   endif()

@@ -66,7 +66,7 @@ std::string Fault(const OperatorRequest& request, const fs::path& folder, Builde
     return loaded.error().message();
   }
   ReferenceOptions options;
-  options.cache_directory = folder / "cache";
+  options.cache_directory = folder.parent_path() / "cache";
   auto reference = MakeHostReference(*loaded, options);
   if (!reference) {
     return reference.error().message();

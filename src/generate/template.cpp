@@ -62,7 +62,8 @@ std::string Fill(std::string_view text, const Holes& holes, int depth) {
   }
 }
 
-// Keeps or drops what stands between "#: if CHOICE VALUE ..." and "#: end".
+// Keeps or drops what stands between "#: if CHOICE VALUE ..." and "#: end"; the dtype counts as a
+// choice.
 std::string KeepChosen(const std::string& text, const std::map<std::string, std::string>& choices) {
   std::istringstream lines(text);
   std::string kept;
@@ -117,7 +118,9 @@ Result<std::string> TaskToml(const OperatorRequest& request, const Provenance& p
   for (const SizeBindings& row : contract.checked) {
     text += "  " + RowText(contract.size_order, row) + ",\n";
   }
-  text += "]\n\n" + FillHoles(KeepChosen(contract.task_text, request.choices), holes);
+  std::map<std::string, std::string> choices = request.choices;
+  choices["dtype"] = DTypeName(request.dtype);
+  text += "]\n\n" + FillHoles(KeepChosen(contract.task_text, choices), holes);
   text += "\n[reference]\nkind   = \"host\"\nsource = \"reference.cpp\"\n";
   text += fmt::format("\n[origin]\nintent    = {}\nreference = {}\n", TomlString(provenance.intent),
                       TomlString(provenance.reference));

@@ -451,6 +451,7 @@ TEST_F(RunStoreTest, KillLosesNothingCommitted) {
         _exit(1);
       }
       NodeRecord node = SampleRecord().nodes[1];
+      node.judgement.reset();  // which belongs to a node that is there
       for (node.id = round * 100000; true; ++node.id) {
         node.source = std::to_string(node.id);
         if (!(*store)->AppendNode(node) || write(ends[1], "x", 1) != 1) {
