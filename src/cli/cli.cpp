@@ -38,6 +38,11 @@ constexpr char kRootFooter[] =
     "Environment\n"
     "  OPTIML_CACHE_DIR   compiled kernels and references (default: $XDG_CACHE_HOME/optiml, then\n"
     "                     ~/.cache/optiml)\n"
+    "  OPTIML_API_KEY     the key of language models' endpoints; or OPENAI_API_KEY, or the file "
+    "that\n"
+    "                     OPTIML_API_KEY_FILE names (mode 600)\n"
+    "  OPTIML_PRICES      a file of models' prices beside the built-in ones\n"
+    "  OPTIML_PYTHON      the python3 that fetches models\n"
     "  OPTIML_CUDA_HOME   where NVRTC is, when it is not found by itself\n"
     "  OPTIML_LOG         debug or info: diagnostics of OptiML itself on standard error";
 

@@ -181,6 +181,30 @@ TEST(Intent, AModelIsNotAskedWhereOneOperatorIsClear) {
   EXPECT_TRUE(Ask(line, "row-wise softmax", {}).task);
 }
 
+TEST(Generate, SamplesNeedAModelAndLeaveNothingBehindWithoutOne) {
+  CommandLine line;
+  EXPECT_EQ(line.Run(Generate({"row-wise softmax", "-o", "s", "--yes", "--samples", "2"})),
+            kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("--samples: no language model (--model SPEC)"));
+  EXPECT_FALSE(line.Exists("s"));
+  EXPECT_EQ(line.Run(Generate({"row-wise softmax", "-o", "s", "--yes", "--model", "down"})),
+            kExitEnvironment);
+  EXPECT_FALSE(line.Exists("s"));
+}
+
+TEST(Generate, AModelsSamplesAreJudgedAndTheTasksOwnKernelStaysWithoutAGoodOne) {
+  CommandLine line;
+  line.Write("replies.jsonl", "\"no kernel\"\n\"none again\"\n");
+  EXPECT_EQ(line.Run(Generate({"row-wise softmax", "-o", "s", "--yes", "--json", "--samples", "1",
+                               "--model", "script:" + line.Path("replies.jsonl").string()})),
+            kExitDone)
+      << line.err.str();
+  const auto json = nlohmann::json::parse(line.out.str());
+  ASSERT_EQ(json["samples"].size(), 1u);
+  EXPECT_EQ(json["samples"][0]["accepted"], false);
+  EXPECT_FALSE(line.Exists("s/naive.cu"));
+}
+
 TEST(SampleIntoTask, WithoutAnAcceptedKernelTheTasksOwnStays) {
   CommandLine line;
   ASSERT_EQ(line.Run(Generate({"row-wise softmax", "-o", "s", "--yes"})), kExitDone);
