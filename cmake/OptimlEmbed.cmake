@@ -4,6 +4,12 @@
 # entry a file, named by its file name, in the order given. HEADER declares FUNCTION (EmbeddedText is base's). The files are read
 # when CMake runs; a change to one of them runs it again.
 function(optiml_embed_text target function header)
+  # Two of one name would link, and one of them be lost.
+  get_property(functions GLOBAL PROPERTY OPTIML_EMBEDDED_FUNCTIONS)
+  if(function IN_LIST functions)
+    message(FATAL_ERROR "optiml_embed_text: ${function} is there already")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY OPTIML_EMBEDDED_FUNCTIONS ${function})
   set(text "#include <iterator>\n#include <span>\n\n#include \"${header}\"\n\nnamespace optiml {\nnamespace {\nconst EmbeddedText kFiles[] = {\n")
   foreach(file IN LISTS ARGN)
     set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})

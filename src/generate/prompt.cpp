@@ -50,7 +50,7 @@ Result<std::string> WithoutFence(std::string_view reply) {
 
 Result<std::vector<ChatMessage>> RenderPrompt(std::string_view name,
                                               const std::map<std::string, std::string>& holes) {
-  for (const EmbeddedText& file : EmbeddedPrompts()) {
+  for (const EmbeddedText& file : EmbeddedGeneratePrompts()) {
     if (file.name != std::string(name) + ".md") {
       continue;
     }

@@ -29,7 +29,7 @@ Result<std::string> JsonOfReply(std::string_view reply);
 // A text as a JSON string, with its quotes.
 std::string JsonString(std::string_view text);
 
-std::span<const EmbeddedText> EmbeddedPrompts();
+std::span<const EmbeddedText> EmbeddedGeneratePrompts();
 
 }  // namespace optiml
 

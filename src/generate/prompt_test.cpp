@@ -41,7 +41,7 @@ TEST(Prompts, AreRenderedAsTheGoldenFilesSay) {
   ExpectGolden("write_kernel",
                {{"title", "a sum"}, {"declaration", "void f()"}, {"reference", "void g() {}"}});
   ExpectGolden("repair_kernel", {{"message", "kernel.cu:3: expected a ';'"}});
-  EXPECT_EQ(EmbeddedPrompts().size(), 5u);
+  EXPECT_EQ(EmbeddedGeneratePrompts().size(), 5u);
 }
 
 TEST(Prompts, WhatIsMissingIsAnError) {
