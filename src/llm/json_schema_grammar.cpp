@@ -19,8 +19,12 @@ constexpr char kCommonRules[] =
     "blank ::= \" \"?\n"
     "char ::= [^\"\\\\\\x00-\\x1F\\x7F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n"
     "string ::= \"\\\"\" char* \"\\\"\"\n"
-    "integer ::= \"-\"? (\"0\" | [1-9] [0-9]{0,15})\n"
-    "number ::= integer (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?\n"
+    "text ::= \"\\\"\" char+ \"\\\"\"\n"
+    "natural ::= \"0\" | [1-9] [0-9]{0,15}\n"
+    "integer ::= \"-\"? natural\n"
+    "fraction ::= (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?\n"
+    "unsigned ::= natural fraction\n"
+    "number ::= integer fraction\n"
     "boolean ::= \"true\" | \"false\"\n"
     "null ::= \"null\"\n";
 
@@ -46,6 +50,7 @@ class GrammarWriter {
 
  private:
   Result<std::string> Choice(const Json& values, const std::string& place);
+  Result<std::string> Map(const Json& schema, const std::string& place, int depth);
   Result<std::string> Object(const Json& schema, const std::string& place, int depth);
   Result<std::string> Array(const Json& schema, const std::string& place, int depth);
   Result<std::string> AddRule(const std::string& body) {
@@ -94,7 +99,20 @@ Result<std::string> GrammarWriter::Choice(const Json& values, const std::string&
   return AddRule(body);
 }
 
+// Names of any kind with values of one.
+Result<std::string> GrammarWriter::Map(const Json& schema, const std::string& place, int depth) {
+  OPTIML_TRY(CheckKeywords(schema, place, {"type", "additionalProperties"}));
+  OPTIML_ASSIGN(const std::string value,
+                Value(schema["additionalProperties"], place + "/additionalProperties", depth + 1));
+  OPTIML_ASSIGN(const std::string member, AddRule("string \":\" blank " + value));
+  return AddRule(fmt::format("\"{{\" ({0} (\",\" blank {0})*)? \"}}\"", member));
+}
+
 Result<std::string> GrammarWriter::Object(const Json& schema, const std::string& place, int depth) {
+  if (!schema.contains("properties") && schema.contains("additionalProperties") &&
+      schema["additionalProperties"].is_object()) {
+    return Map(schema, place, depth);
+  }
   OPTIML_TRY(
       CheckKeywords(schema, place, {"type", "properties", "required", "additionalProperties"}));
   const Json& properties = Member(schema, "properties");
@@ -185,7 +203,23 @@ Result<std::string> GrammarWriter::Value(const Json& schema, const std::string& 
   if (type == "array") {
     return Array(schema, place, depth);
   }
-  for (const char* simple : {"string", "integer", "number", "boolean", "null"}) {
+  if (type == "string") {
+    OPTIML_TRY(CheckKeywords(schema, place, {"type", "minLength"}));
+    return std::string(IntegerMember(schema, "minLength", 0) > 0 ? "text" : "string");
+  }
+  if (type == "integer" || type == "number") {
+    OPTIML_TRY(CheckKeywords(
+        schema, place, {"type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}));
+    const auto is_bound = [&](const char* keyword) {
+      return schema.contains(keyword) && schema[keyword].is_number() &&
+             schema[keyword].get<double>() >= 0;
+    };
+    if (is_bound("minimum") || is_bound("exclusiveMinimum")) {
+      return std::string(type == "integer" ? "natural" : "unsigned");
+    }
+    return type;
+  }
+  for (const char* simple : {"boolean", "null"}) {
     if (type == simple) {
       OPTIML_TRY(CheckKeywords(schema, place, {"type"}));
       return type;

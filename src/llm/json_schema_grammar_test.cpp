@@ -52,18 +52,33 @@ TEST(JsonSchemaGrammar, ArraysHaveTheirLengths) {
   EXPECT_THAT(array(R"(, "maxItems": 0)"), HasSubstr("r1 ::= \"[]\"\n"));
 }
 
+TEST(JsonSchemaGrammar, NumbersFromZeroHaveNoSignAndTextsAreNotEmpty) {
+  EXPECT_THAT(Grammar(R"({"type": "integer", "minimum": 1})"), StartsWith("root ::= natural\n"));
+  EXPECT_THAT(Grammar(R"({"type": "number", "exclusiveMinimum": 0, "maximum": 1})"),
+              StartsWith("root ::= unsigned\n"));
+  EXPECT_THAT(Grammar(R"({"type": "number", "minimum": -1})"), StartsWith("root ::= number\n"));
+  EXPECT_THAT(Grammar(R"({"type": "string", "minLength": 1})"), StartsWith("root ::= text\n"));
+}
+
+TEST(JsonSchemaGrammar, AnObjectMayHaveNamesOfAnyKind) {
+  EXPECT_THAT(Grammar(R"({"type": "object", "additionalProperties": {"type": "integer"}})"),
+              StartsWith("root ::= r2\n"
+                         "r1 ::= string \":\" blank integer\n"
+                         "r2 ::= \"{\" (r1 (\",\" blank r1)*)? \"}\"\n"));
+}
+
 TEST(JsonSchemaGrammar, SaysWhatItDoesNotKnowAndWhere) {
   EXPECT_EQ(Grammar("{"), "JSON schema: /: not JSON");
   EXPECT_EQ(Grammar("3"), "JSON schema: /: a schema is a JSON object");
   EXPECT_EQ(Grammar("{}"),
             "JSON schema: /: \"type\" is one of object array string number integer boolean null");
   EXPECT_EQ(Grammar(R"({"type": "string", "pattern": "a*"})"),
-            "JSON schema: /: unsupported keyword \"pattern\" (supported here: type title "
+            "JSON schema: /: unsupported keyword \"pattern\" (supported here: type minLength title "
             "description $schema)");
   EXPECT_THAT(Grammar(R"({"anyOf": []})"), HasSubstr("unsupported keyword \"anyOf\""));
   EXPECT_THAT(Grammar(R"({"type": "object", "properties": {"a": {"type": "array", "items":
-                         {"type": "integer", "minimum": 3}}}})"),
-              StartsWith("JSON schema: /properties/a/items: unsupported keyword \"minimum\""));
+                         {"type": "integer", "multipleOf": 3}}}})"),
+              StartsWith("JSON schema: /properties/a/items: unsupported keyword \"multipleOf\""));
   EXPECT_THAT(Grammar(R"({"type": "object", "properties": {}, "required": ["x"]})"),
               HasSubstr("\"required\" names a property that is not there: \"x\""));
   EXPECT_THAT(Grammar(R"({"type": "object", "properties": {}, "additionalProperties": true})"),

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_system.h"
+#include "llm/json_schema_grammar.h"
 
 namespace optiml {
 namespace {
@@ -28,10 +29,13 @@ TEST(Prompts, MessagesAreFormattedWithTheirRoles) {
             "=== system ===\na\n=== user ===\nb\n");
 }
 
-TEST(Prompts, SchemasAreJson) {
+// As JSON, and as the grammar that a local model is held to.
+TEST(Prompts, SchemasCanBeFollowed) {
   for (const Prompt prompt : kAll) {
     if (prompt != Prompt::kRepair) {
       EXPECT_TRUE(nlohmann::json::accept(ReplySchema(prompt))) << PromptVersion(prompt);
+      const auto grammar = JsonSchemaGrammar(ReplySchema(prompt));
+      EXPECT_TRUE(grammar) << PromptVersion(prompt) << ": " << grammar.error().message();
     }
   }
 }
