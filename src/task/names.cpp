@@ -72,6 +72,10 @@ Result<ArgRole> ParseArgRole(std::string_view name) {
   return ParseIn(kRoles, "role", name);
 }
 
+bool IsOutput(const ArgSpec& arg) {
+  return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
+}
+
 std::string_view ReferenceKindName(ReferenceKind kind) {
   switch (kind) {
     case ReferenceKind::kHost:

@@ -22,6 +22,9 @@ Result<FillKind> ParseFillKind(std::string_view name);
 std::string_view ArgRoleName(ArgRole role);
 Result<ArgRole> ParseArgRole(std::string_view name);
 
+// Whether the launcher writes it: a buffer that is out or inout.
+bool IsOutput(const ArgSpec& arg);
+
 std::string_view ReferenceKindName(ReferenceKind kind);
 
 // Letters, digits and underscores, no digit first.

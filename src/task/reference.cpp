@@ -74,10 +74,6 @@ DType HostDType(DType dtype) {
   }
 }
 
-bool IsOutput(const ArgSpec& arg) {
-  return arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut;
-}
-
 std::string LastLines(const std::string& text, size_t limit) {
   const std::string_view trimmed = Trim(text);
   return std::string(trimmed.size() > limit ? trimmed.substr(trimmed.size() - limit) : trimmed);

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/file_system.h"
 #include "task/launcher_scan.h"
+#include "task/names.h"
 
 namespace optiml {
 namespace {
@@ -17,10 +18,6 @@ namespace {
 // cancel show, still a million times less than a wrong term.
 constexpr double kRoundings = 4;
 constexpr double kDoubleAgreement = 0x1p-30;
-
-bool IsOutput(const ArgSpec& arg) {
-  return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
-}
 
 // Whether element e of an output of the task's `dtype` is the same in both.
 bool Agree(DType dtype, const Tensor& whole, const Tensor& part, int64_t e, double typical) {

@@ -74,10 +74,6 @@ std::vector<const ArgSpec*> BufferArgs(const KernelTask& task) {
   return args;
 }
 
-bool IsOutput(const ArgSpec& arg) {
-  return arg.is_buffer && (arg.role == ArgRole::kOut || arg.role == ArgRole::kInOut);
-}
-
 double Elements(const KernelTask& task, const SizeBindings& sizes) {
   double total = 0;
   for (const ArgSpec* arg : BufferArgs(task)) {

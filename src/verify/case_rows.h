@@ -13,9 +13,6 @@ namespace optiml {
 // The task's buffer arguments, in its order; they point into the task.
 std::vector<const ArgSpec*> BufferArgs(const KernelTask& task);
 
-// Whether the launcher writes it: a buffer that is out or inout.
-bool IsOutput(const ArgSpec& arg);
-
 // Of all buffers together; 0 where an extent cannot be evaluated.
 double Elements(const KernelTask& task, const SizeBindings& sizes);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "task/names.h"
 #include "verify/case_rows.h"
 #include "verify/compare.h"
 
