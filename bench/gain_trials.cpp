@@ -98,7 +98,7 @@ Result<void> Run(const std::string& program, int trials) {
     OPTIML_TRY(Trials(*device, *artifact, size, 0.97, (trials + 1) / 2, "3 % less work"));
   }
   fmt::print("\nwhere the time went\n");
-  for (const cuda::Phase& phase : device->phases()) {
+  for (const DeviceUse::Phase& phase : device->Use().phases) {
     fmt::print("  {:<36} {:8.2f} s\n", phase.name, phase.seconds);
   }
   return {};

@@ -13,6 +13,7 @@
 #include "base/content_hash.h"
 #include "base/file_system.h"
 #include "base/memory_limits.h"
+#include "base/parallel.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "base/rng.h"
@@ -273,6 +274,45 @@ TEST(Memory, TheSmallestOfWhatTheMachineAndTheGroupLeave) {
   EXPECT_EQ(AvailableMemoryBytes(root.path()), 0U);
   write("sys/fs/cgroup/memory.stat", "anon 7\ninactive_file 20000\nactive_file 9\n");
   EXPECT_EQ(AvailableMemoryBytes(root.path()), 11000U);
+}
+
+TEST(Parallel, EveryElementBelongsToOnePiece) {
+  for (const int64_t count : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{8}, int64_t{1000}}) {
+    std::vector<std::atomic<int>> visits(static_cast<size_t>(count));
+    std::vector<std::atomic<int>> pieces(static_cast<size_t>(PieceCount(count, 8)));
+    ForEachPiece(
+        count,
+        [&](int64_t piece, int64_t begin, int64_t end) {
+          ++pieces[static_cast<size_t>(piece)];
+          EXPECT_EQ(begin, piece * 8);
+          for (int64_t i = begin; i < end; ++i) {
+            ++visits[static_cast<size_t>(i)];
+          }
+        },
+        8);
+    EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; })) << count;
+    EXPECT_TRUE(std::ranges::all_of(pieces, [](int n) { return n == 1; })) << count;
+  }
+}
+
+TEST(Parallel, AnExceptionReachesTheCaller) {
+  const auto fail = [](int64_t, int64_t begin, int64_t) {
+    if (begin == 40) {
+      throw std::runtime_error("piece 5");
+    }
+  };
+  EXPECT_THROW(ForEachPiece(100, fail, 8), std::runtime_error);
+}
+
+TEST(Parallel, CopyBytesCopiesWhatIsLargerThanAPiece) {
+  std::vector<std::byte> from((size_t{40} << 20) + 13);
+  for (size_t i = 0; i < from.size(); i += 97) {
+    from[i] = std::byte{static_cast<uint8_t>(i / 97)};
+  }
+  from.back() = std::byte{9};
+  std::vector<std::byte> to(from.size());
+  CopyBytes(to.data(), from.data(), from.size());
+  EXPECT_EQ(to, from);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace optiml {
 
@@ -26,16 +27,29 @@ Tensor MakeTensor(DType dtype, std::vector<int64_t> shape) {
 }
 
 double RootMeanSquare(const Tensor& tensor) {
-  double sum = 0;
-  int64_t count = 0;
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double value = tensor.At(i);
-    if (std::isfinite(value)) {
-      sum += value * value;
-      ++count;
+  struct Sum {
+    double squares = 0;
+    int64_t count = 0;
+  };
+  const int64_t elements = tensor.element_count();
+  std::vector<Sum> sums(static_cast<size_t>(PieceCount(elements)));
+  ForEachPiece(elements, [&](int64_t piece, int64_t begin, int64_t end) {
+    Sum sum;
+    for (int64_t i = begin; i < end; ++i) {
+      const double value = tensor.At(i);
+      if (std::isfinite(value)) {
+        sum.squares += value * value;
+        ++sum.count;
+      }
     }
+    sums[static_cast<size_t>(piece)] = sum;
+  });
+  Sum all;
+  for (const Sum& sum : sums) {
+    all.squares += sum.squares;
+    all.count += sum.count;
   }
-  const double rms = count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+  const double rms = all.count == 0 ? 0 : std::sqrt(all.squares / static_cast<double>(all.count));
   return std::isfinite(rms) ? rms : 0;
 }
 

@@ -23,6 +23,7 @@ class CheckedDevice : public Device {
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
   Result<Profile> Counters(const RunRequest& request) override;
+  DeviceUse Use() const override { return gpu_->Use(); }
 
  private:
   std::unique_ptr<Device> gpu_;

@@ -9,8 +9,10 @@
 // says otherwise.
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@
 
 #include "base/result.h"
 #include "core/artifact.h"
+#include "core/device_use.h"
 #include "core/dtype.h"
 #include "core/evaluation.h"
 #include "core/launch_plan.h"
@@ -84,6 +87,14 @@ struct PlanPass {
   BlockOrder order = BlockOrder::kFirstToLast;
 };
 
+// What the written buffers of a plan hold, in 128 bits under a key that no candidate knows: equal
+// contents have equal digests, others the same one by chance alone.
+struct OutputsDigest {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  auto operator<=>(const OutputsDigest&) const = default;
+};
+
 enum class CheckLevel {
   kBounds,  // out of bounds and misaligned only
   kFull,    // and initialisation, races in shared and global memory, divergent barriers
@@ -102,6 +113,9 @@ struct RunRequest {
   // Time() of a device that measures: this one (artifact, plan, buffers, as many passes) is timed
   // in turn with the candidate; see TimeOutcome::gain.
   const RunRequest* incumbent = nullptr;
+  // Time() of a device that measures: whether outputs of that pass need not be brought, because
+  // equal ones have been judged. Empty: all are brought.
+  std::function<bool(size_t pass, const OutputsDigest& digest)> knows_outputs;
   CheckLevel checks = CheckLevel::kBounds;
   // Run(): the same bits on every run, also where a GPU adds floats in the order in which its
   // blocks come.
@@ -155,6 +169,10 @@ struct TimeOutcome {
   // and those of one of them, by pass, empty where none differs.
   int differing_copies = 0;
   std::vector<std::vector<std::vector<std::byte>>> other_outputs;
+  // Of outputs and other_outputs, by pass, where RunRequest::knows_outputs was asked: those that it
+  // knew are empty above.
+  std::vector<std::optional<OutputsDigest>> digests;
+  std::vector<std::optional<OutputsDigest>> other_digests;
   std::vector<Finding> findings;  // empty for an honest kernel
   std::optional<Gain> gain;       // with RunRequest::incumbent
 };
@@ -174,6 +192,8 @@ class Device {
     OPTIML_ASSIGN(TimeOutcome timed, Time(request));
     return std::move(timed.profile);
   }
+  // Where its time went; nothing where nobody counts it.
+  virtual DeviceUse Use() const { return {}; }
 };
 
 }  // namespace optiml

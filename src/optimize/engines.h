@@ -21,6 +21,12 @@ namespace optiml {
 
 struct Engines {
   std::unique_ptr<Verifier> verifier;
+  // Of further devices, equal to the first, with one each.
+  struct More {
+    std::unique_ptr<Device> device;
+    std::unique_ptr<Verifier> verifier;
+  };
+  std::vector<More> more = {};
   // `root` was accepted: the task's own kernel, or what a model made of it. The catalogue may refer
   // to what the engines own.
   std::function<Result<std::unique_ptr<rewrite::Catalogue>>(

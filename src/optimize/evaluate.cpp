@@ -37,7 +37,26 @@ ContentHash HashPlans(const PreparedCandidate& candidate) {
   return hasher.Finish();
 }
 
+std::vector<Station> StationsOf(const CandidateEvaluator::Parts& parts) {
+  std::vector<Station> stations;
+  const auto add = [&](Verifier* verifier, Device* device) {
+    Station& station = stations.emplace_back();
+    station.verifier = verifier;
+    station.device = device;
+    station.timer =
+        std::make_unique<ShapeTimer>(*parts.task, *device, *verifier, parts.timing_seed);
+  };
+  add(parts.verifier, parts.device);
+  for (const auto& [verifier, device] : parts.more) {
+    add(verifier, device);
+  }
+  return stations;
+}
+
 }  // namespace
+
+CandidateEvaluator::CandidateEvaluator(Parts parts)
+    : parts_(std::move(parts)), stations_(StationsOf(parts_)) {}
 
 CandidateEvaluator::Begun CandidateEvaluator::Begin(const rewrite::Catalogue& catalogue,
                                                     std::span<const Edit> chain, VariantId variant,
@@ -65,15 +84,86 @@ CandidateEvaluator::Begun CandidateEvaluator::BeginSource(const KernelSource& so
   outcome.evaluation.source_hash = source.hash();
   begun.outcome_ = std::move(outcome);
   begun.source_ = source;
-  if (!by_source_.contains(source.hash())) {
-    begun.preparation_ =
-        std::async(ahead ? std::launch::async : std::launch::deferred,
-                   [this, source, evaluation = begun.outcome_.evaluation]() mutable {
-                     auto prepared = parts_.verifier->Prepare(source, evaluation);
-                     return Begun::Preparation{std::move(evaluation), std::move(prepared)};
-                   });
+  if (by_source_.contains(source.hash())) {
+    return begun;
   }
+  if (ahead && stations_.count() > 1) {
+    begun.judged_ =
+        std::async(std::launch::async, [this, source, evaluation = begun.outcome_.evaluation,
+                                        ticket = stations_.TakeTicket()]() mutable {
+          return PrepareAndJudge(source, std::move(evaluation), ticket);
+        });
+    return begun;
+  }
+  begun.preparation_ = std::async(ahead ? std::launch::async : std::launch::deferred,
+                                  [this, source, evaluation = begun.outcome_.evaluation]() mutable {
+                                    return Prepare(source, std::move(evaluation));
+                                  });
   return begun;
+}
+
+CandidateEvaluator::Begun::Preparation CandidateEvaluator::Prepare(const KernelSource& source,
+                                                                   Evaluation evaluation) const {
+  auto prepared = parts_.verifier->Prepare(source, evaluation);
+  return Begun::Preparation{std::move(evaluation), std::move(prepared)};
+}
+
+Result<bool> CandidateEvaluator::Identify(Begun::Preparation& preparation, Station& station) {
+  OPTIML_TRY(preparation.prepared);
+  Evaluation& evaluation = preparation.evaluation;
+  if (auto* rejection = std::get_if<Rejection>(&*preparation.prepared)) {
+    evaluation.outcome = std::move(*rejection);
+    return false;
+  }
+  auto& candidate = std::get<PreparedCandidate>(*preparation.prepared);
+  OPTIML_ASSIGN(const auto untraced, station.verifier->Trace(candidate, evaluation));
+  if (untraced) {
+    return false;
+  }
+  evaluation.ptx_hash = candidate.artifact.ptx_hash;
+  evaluation.plan_hash = HashPlans(candidate);
+  return true;
+}
+
+Result<void> CandidateEvaluator::Judge(const PreparedCandidate& candidate, Station& station,
+                                       Evaluation& evaluation) {
+  OPTIML_TRY(station.verifier->Verify(candidate, evaluation));
+  if (evaluation.accepted()) {
+    const StageTimer timer(*parts_.clock, Stage::kMeasure, evaluation);
+    OPTIML_TRY(station.timer->Time(candidate, evaluation));
+  }
+  if (evaluation.accepted() && evaluation.profile && parts_.diagnose) {
+    const StageTimer timer(*parts_.clock, Stage::kProfile, evaluation);
+    evaluation.diagnosis = parts_.diagnose(*evaluation.profile, evaluation.timings.front(),
+                                           station.device->Info(), evaluation.resources);
+  }
+  return {};
+}
+
+CandidateEvaluator::Begun::Judged CandidateEvaluator::PrepareAndJudge(const KernelSource& source,
+                                                                      Evaluation evaluation,
+                                                                      uint64_t ticket) {
+  Begun::Preparation preparation = Prepare(source, std::move(evaluation));
+  if (!preparation.prepared || std::holds_alternative<Rejection>(*preparation.prepared)) {
+    stations_.GiveUp(ticket);
+    Result<void> done;
+    if (!preparation.prepared) {
+      done = std::move(preparation.prepared).error();
+    } else {
+      preparation.evaluation.outcome = std::get<Rejection>(*std::move(preparation.prepared));
+    }
+    return {std::move(preparation.evaluation), std::move(done)};
+  }
+  const Stations::Hold station = stations_.Acquire(ticket);
+  const auto judge = [&]() -> Result<void> {
+    OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
+    OPTIML_ASSIGN(const bool goes_on, Identify(preparation, *station));
+    return goes_on ? Judge(std::get<PreparedCandidate>(*preparation.prepared), *station,
+                           preparation.evaluation)
+                   : Result<void>();
+  };
+  Result<void> done = judge();
+  return {std::move(preparation.evaluation), std::move(done)};
 }
 
 Result<CandidateOutcome> CandidateEvaluator::Evaluate(const rewrite::Catalogue& catalogue,
@@ -101,42 +191,38 @@ Result<CandidateOutcome> CandidateEvaluator::Finish(Begun begun) {
     return outcome;
   }
   OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
+  if (begun.judged_.valid()) {
+    Begun::Judged judged = begun.judged_.get();
+    OPTIML_TRY(judged.done);
+    evaluation = std::move(judged.evaluation);
+    AnswerByBinary(outcome);
+    return outcome;
+  }
   Begun::Preparation preparation = begun.preparation_.get();
-  if (!preparation.prepared) {
-    return std::move(preparation.prepared).error();
-  }
+  const Stations::Hold station = stations_.AcquireAny();
+  OPTIML_ASSIGN(const bool goes_on, Identify(preparation, *station));
   evaluation = std::move(preparation.evaluation);
-  if (auto* rejection = std::get_if<Rejection>(&*preparation.prepared)) {
-    evaluation.outcome = std::move(*rejection);
-    return outcome;
-  }
-  auto& candidate = std::get<PreparedCandidate>(*preparation.prepared);
-  OPTIML_ASSIGN(const auto untraced, parts_.verifier->Trace(candidate, evaluation));
-  if (untraced) {
-    return outcome;
-  }
-  evaluation.ptx_hash = candidate.artifact.ptx_hash;
-  evaluation.plan_hash = HashPlans(candidate);
-  const auto twin = by_binary_.find({*evaluation.ptx_hash, *evaluation.plan_hash});
-  if (twin != by_binary_.end()) {
-    Answer(known_[twin->second], outcome);
-    return outcome;
-  }
-  OPTIML_TRY(parts_.verifier->Verify(candidate, evaluation));
-  if (evaluation.accepted()) {
-    const StageTimer timer(*parts_.clock, Stage::kMeasure, evaluation);
-    OPTIML_TRY(timer_.Time(candidate, evaluation));
-  }
-  if (evaluation.accepted() && evaluation.profile && parts_.diagnose) {
-    const StageTimer timer(*parts_.clock, Stage::kProfile, evaluation);
-    evaluation.diagnosis = parts_.diagnose(*evaluation.profile, evaluation.timings.front(),
-                                           parts_.device->Info(), evaluation.resources);
+  if (goes_on && !AnswerByBinary(outcome)) {
+    OPTIML_TRY(Judge(std::get<PreparedCandidate>(*preparation.prepared), *station, evaluation));
   }
   return outcome;
 }
 
+bool CandidateEvaluator::AnswerByBinary(CandidateOutcome& outcome) const {
+  const Evaluation& evaluation = outcome.evaluation;
+  if (!evaluation.ptx_hash || !evaluation.plan_hash) {
+    return false;
+  }
+  const auto twin = by_binary_.find({*evaluation.ptx_hash, *evaluation.plan_hash});
+  if (twin != by_binary_.end()) {
+    Answer(known_[twin->second], outcome);
+  }
+  return twin != by_binary_.end();
+}
+
 Result<std::optional<GainMeasurement>> CandidateEvaluator::MeasureGain(
     const KernelSource& candidate, const KernelSource& incumbent, std::string& why_not) {
+  const Stations::Hold station = stations_.AcquireFirst();
   std::vector<PreparedCandidate> both;
   for (const KernelSource* source : {&candidate, &incumbent}) {
     Evaluation ignored;
@@ -152,7 +238,7 @@ Result<std::optional<GainMeasurement>> CandidateEvaluator::MeasureGain(
       return std::optional<GainMeasurement>();
     }
   }
-  return timer_.MeasureGain(both[0], both[1], why_not);
+  return station->timer->MeasureGain(both[0], both[1], why_not);
 }
 
 void CandidateEvaluator::Answer(const Known& known, CandidateOutcome& outcome) const {

@@ -22,6 +22,7 @@
 #include "core/evaluation.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
+#include "optimize/stations.h"
 #include "optimize/time_shapes.h"
 #include "rewrite/catalogue.h"
 #include "verify/verifier.h"
@@ -45,17 +46,17 @@ class CandidateEvaluator {
     const KernelTask* task = nullptr;
     Verifier* verifier = nullptr;
     Device* device = nullptr;
+    // Further devices, as good as the first, on which candidates are judged beside it.
+    std::vector<std::pair<Verifier*, Device*>> more;
     const Clock* clock = nullptr;
     DiagnoseFunction diagnose;                // empty: no diagnosis
     const std::atomic<bool>* stop = nullptr;  // may be null
     uint64_t timing_seed = 1;                 // of the inputs at the timed shapes
   };
-  explicit CandidateEvaluator(Parts parts)
-      : parts_(std::move(parts)),
-        timer_(*parts_.task, *parts_.device, *parts_.verifier, parts_.timing_seed) {}
+  explicit CandidateEvaluator(Parts parts);
 
   // A candidate on its way: applied; parsed, planned and built at once or, with `ahead`, on a
-  // thread of its own while others are measured.
+  // thread of its own while others are measured; with further devices, judged there, too.
   class Begun {
    public:
     Begun(Begun&&) = default;
@@ -67,10 +68,16 @@ class CandidateEvaluator {
       Evaluation evaluation;  // with what preparing adds
       Result<std::variant<PreparedCandidate, Rejection>> prepared;
     };
+    // What is left when it has been judged: its evaluation, or what is broken.
+    struct Judged {
+      Evaluation evaluation;
+      Result<void> done;
+    };
     Begun() = default;
     CandidateOutcome outcome_;
     std::optional<KernelSource> source_;  // absent: the edit refused to be applied
     std::future<Preparation> preparation_;
+    std::future<Judged> judged_;  // instead of it, with further devices
   };
   Begun Begin(const rewrite::Catalogue& catalogue, std::span<const Edit> chain, VariantId variant,
               bool ahead);
@@ -89,6 +96,9 @@ class CandidateEvaluator {
                                                      const KernelSource& incumbent,
                                                      std::string& why_not);
 
+  // For work of the caller's own on the first device; no candidate is judged there meanwhile.
+  Stations::Hold HoldFirst() { return stations_.AcquireFirst(); }
+
   // Makes an evaluation answer for equal candidates from now on. `node`: its node in the tree;
   // absent for one that is not in the tree. A node takes the place of what is not in the tree.
   void Remember(const Evaluation& evaluation, std::optional<int64_t> node);
@@ -101,11 +111,20 @@ class CandidateEvaluator {
 
   // Starts preparing, unless the source is known.
   Begun BeginSource(const KernelSource& source, CandidateOutcome outcome, bool ahead);
+  Begun::Preparation Prepare(const KernelSource& source, Evaluation evaluation) const;
+  // A prepared candidate up to the program that it is; whether it has to be judged then.
+  Result<bool> Identify(Begun::Preparation& preparation, Station& station);
+  // Verifies, times, diagnoses.
+  Result<void> Judge(const PreparedCandidate& candidate, Station& station, Evaluation& evaluation);
+  // All of it, on the next station that is free.
+  Begun::Judged PrepareAndJudge(const KernelSource& source, Evaluation evaluation, uint64_t ticket);
+  // Whether an earlier one answers for a program that was identified.
+  bool AnswerByBinary(CandidateOutcome& outcome) const;
   // The earlier one's findings under the new one's id and stage times.
   void Answer(const Known& known, CandidateOutcome& outcome) const;
 
   Parts parts_;
-  ShapeTimer timer_;
+  Stations stations_;
   std::vector<Known> known_;
   std::map<ContentHash, size_t> by_source_;                          // index into known_
   std::map<std::pair<ContentHash, ContentHash>, size_t> by_binary_;  // PTX, plans

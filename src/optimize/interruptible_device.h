@@ -30,6 +30,8 @@ class InterruptibleDevice : public Device {
     return device_.Counters(request);
   }
 
+  DeviceUse Use() const override { return device_.Use(); }
+
   static Result<void> CheckStop(const std::atomic<bool>* stop) {
     if (stop != nullptr && stop->load()) {
       return Error(ErrorCode::kInterrupted, "interrupted");

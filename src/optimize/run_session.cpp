@@ -1,4 +1,6 @@
 // RunSession: the session with its real engines.
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/file_system.h"
@@ -61,12 +63,47 @@ rewrite::TargetLimits LimitsOf(const DeviceInfo& info) {
   return limits;
 }
 
+namespace {
+
+// One reference for the verifiers of all devices: it runs one call at a time.
+class SharedReference : public HostReference {
+ public:
+  explicit SharedReference(HostReference& reference) : reference_(reference) {}
+  Result<std::vector<Tensor>> Run(const TaskInputs& inputs) override {
+    const std::lock_guard lock(mutex_);
+    return reference_.Run(inputs);
+  }
+  bool has_range() const override { return reference_.has_range(); }
+  Result<std::vector<Tensor>> RunRange(const TaskInputs& inputs, int64_t begin,
+                                       int64_t end) override {
+    const std::lock_guard lock(mutex_);
+    return reference_.RunRange(inputs, begin, end);
+  }
+
+ private:
+  HostReference& reference_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
 Result<RunRecord> RunSession(const SessionParts& parts, const SessionOptions& options,
                              const RunRecord& record) {
+  std::optional<SharedReference> shared;
+  if (parts.reference != nullptr) {
+    shared.emplace(*parts.reference);
+  }
+  HostReference* reference = shared ? &*shared : nullptr;
   InterruptibleDevice device(*parts.device, parts.stop);
   Engines engines;
-  OPTIML_ASSIGN(engines.verifier, MakeVerifier(*parts.task, *parts.builder, device, parts.reference,
-                                               options.verifier));
+  OPTIML_ASSIGN(engines.verifier,
+                MakeVerifier(*parts.task, *parts.builder, device, reference, options.verifier));
+  for (Device* further : parts.more_devices) {
+    Engines::More& more = engines.more.emplace_back();
+    more.device = std::make_unique<InterruptibleDevice>(*further, parts.stop);
+    OPTIML_ASSIGN(more.verifier, MakeVerifier(*parts.task, *parts.builder, *more.device, reference,
+                                              options.verifier));
+  }
   engines.make_catalogue = [&parts, limits = LimitsOf(device.Info())](
                                const PreparedCandidate& root,
                                const std::vector<std::string>& excluded_kernels) {

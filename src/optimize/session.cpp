@@ -55,8 +55,7 @@ class Session {
         options_(options),
         record_(record),
         watch_(*parts.clock),
-        evaluator_({parts.task, engines.verifier.get(), &device, parts.clock, engines.diagnose,
-                    parts.stop, options.verifier.first_seed}) {}
+        evaluator_(EvaluatorParts()) {}
 
   Result<void> Run() {
     if (record_.task.hash != parts_.task->hash.Hex()) {
@@ -75,11 +74,52 @@ class Session {
     OPTIML_TRY(MakeActions());
     MakeExpander();
     OPTIML_TRY(ContinueFromRecord());
+    uses_ = Uses();
+    const Stopwatch searching(*parts_.clock);
     OPTIML_ASSIGN(const std::string stop_reason, Search());
+    search_s_ = Seconds(searching.Elapsed()).count();
+    NoteUses();
     return Finish(stop_reason);
   }
 
  private:
+  CandidateEvaluator::Parts EvaluatorParts() const {
+    CandidateEvaluator::Parts parts;
+    parts.task = parts_.task;
+    parts.verifier = engines_.verifier.get();
+    parts.device = &device_;
+    for (const Engines::More& more : engines_.more) {
+      parts.more.emplace_back(more.verifier.get(), more.device.get());
+    }
+    parts.clock = parts_.clock;
+    parts.diagnose = engines_.diagnose;
+    parts.stop = parts_.stop;
+    parts.timing_seed = options_.verifier.first_seed;
+    return parts;
+  }
+
+  // Where the devices' time went up to now, where they say so.
+  std::vector<DeviceUse> Uses() const {
+    std::vector<DeviceUse> uses = {device_.Use()};
+    for (const Engines::More& more : engines_.more) {
+      uses.push_back(more.device->Use());
+    }
+    std::erase_if(uses, [](const DeviceUse& use) { return use.device.empty(); });
+    return uses;
+  }
+
+  // What the search alone took of the devices.
+  void NoteUses() {
+    std::vector<DeviceUse> now = Uses();
+    for (size_t i = 0; i < now.size(); ++i) {
+      now[i].busy_s -= uses_[i].busy_s;
+      for (const DeviceUse::Phase& before : uses_[i].phases) {
+        now[i].Add(before.name, -before.seconds);
+      }
+    }
+    uses_ = std::move(now);
+  }
+
   // The loop: ask until enough is under way, tell the oldest. Everything that was told is in the
   // store before the next question is asked.
   Result<std::string> Search() {
@@ -283,6 +323,7 @@ class Session {
           fmt::format("{}: {}", StageName(rejection->stage), rejection->reason));
     }
     const auto& candidate = std::get<PreparedCandidate>(prepared);
+    const Stations::Hold first = evaluator_.HoldFirst();
     OPTIML_ASSIGN(CheckedCatalogue checked,
                   MakeCheckedCatalogue(*parts_.task, candidate, *engines_.verifier, device_,
                                        [&](const std::vector<std::string>& excluded_kernels) {
@@ -361,6 +402,8 @@ class Session {
     RunResult result;
     result.root = root;
     result.stop_reason = stop_reason;
+    result.devices = uses_;
+    result.search_s = search_s_;
     if (best == 0) {
       result.best = root;
       result.best_source = parts_.task->source.text();
@@ -512,6 +555,8 @@ class Session {
   ReplayedSearch search_;
   std::deque<Pending> pending_;  // asked and not told, the oldest first
   Nanoseconds last_told_{0};
+  std::vector<DeviceUse> uses_;  // before the search, then of it
+  double search_s_ = 0;
   std::optional<Scorer> scorer_;
   int accepted_ = 0;
   int replayed_candidates_ = 0;

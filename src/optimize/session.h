@@ -87,6 +87,9 @@ struct SessionParts {
   const KernelTask* task = nullptr;
   Builder* builder = nullptr;
   Device* device = nullptr;
+  // Further devices, equal to the first: candidates are judged on all of them at a time. What is
+  // measured in turn, and the last checks, are the first one's.
+  std::vector<Device*> more_devices;
   HostReference* reference = nullptr;  // may be null
   const Clock* clock = nullptr;
   RunStore* store = nullptr;

@@ -143,6 +143,9 @@ Result<std::optional<Rejection>> ShapeTimer::TimeRow(size_t row, const PreparedC
   }
   OPTIML_ASSIGN(RunRequest * request, RequestFor(row, plan));
   const Lent lent(*request, candidate.artifact, plan);
+  request->knows_outputs = [this, row](size_t set, const OutputsDigest& digest) {
+    return verifier_.KnowsTimed(row, set, digest);
+  };
   OPTIML_ASSIGN(TimeOutcome timed, device_.Time(*request));
   if (timed.timing.kind == TimingKind::kMeasured && timed.status == RunStatus::kCompleted &&
       timed.timing.median_s < PhysicalFloor(task_, sizes.sizes, device_.Info())) {

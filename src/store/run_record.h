@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_use.h"
 #include "core/edit.h"
 #include "core/evaluation.h"
 #include "core/ids.h"
@@ -151,7 +152,11 @@ struct RunResult {
   std::optional<Evaluation> delivered;  // the check of the file as delivered
   std::string delivered_note;           // "compiled by nvcc release 13.0", "nvcc not present" ...
   double gain = 1;                      // root time / best time
-  std::string stop_reason;              // "candidates", "wall time", "exhausted", "interrupted"
+  // Of devices that count it: where their time went in this process's part of the search, and how
+  // long that took altogether.
+  std::vector<DeviceUse> devices;
+  double search_s = 0;
+  std::string stop_reason;  // "candidates", "wall time", "exhausted", "interrupted"
   std::string finished_at;
 };
 

@@ -269,6 +269,17 @@ void Fields(A& a, EnvironmentSnapshot& v) {
   a("started_at", v.started_at);
 }
 template <typename A>
+void Fields(A& a, DeviceUse::Phase& v) {
+  a("name", v.name);
+  a("seconds", v.seconds);
+}
+template <typename A>
+void Fields(A& a, DeviceUse& v) {
+  a("device", v.device);
+  a("busy_s", v.busy_s);
+  a("phases", v.phases);
+}
+template <typename A>
 void Fields(A& a, RunResult& v) {
   a("improved", v.improved);
   a("reason", v.reason);
@@ -277,6 +288,8 @@ void Fields(A& a, RunResult& v) {
   a("delivered", v.delivered);
   a("delivered_note", v.delivered_note);
   a("gain", v.gain);
+  a.Later("devices", v.devices);
+  a.Later("search_s", v.search_s);
   a("stop_reason", v.stop_reason);
   a("finished_at", v.finished_at);
 }

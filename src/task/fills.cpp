@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace optiml {
 namespace {
@@ -134,10 +135,12 @@ void StoreWhole(Tensor& tensor, uint64_t i, int64_t value) {
 }
 
 void FillIntegers(uint64_t seed, Tensor& tensor, int64_t min, int64_t max) {
-  const auto count = static_cast<uint64_t>(tensor.element_count());
-  for (uint64_t i = 0; i < count; ++i) {
-    StoreWhole(tensor, i, IntegerAt(seed, i, min, max));
-  }
+  ForEachPiece(tensor.element_count(), [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<uint64_t>(i);
+      StoreWhole(tensor, at, IntegerAt(seed, at, min, max));
+    }
+  });
 }
 
 void FillSorted(const ResolvedFill& fill, uint64_t seed, Tensor& tensor) {
@@ -332,10 +335,12 @@ void FillTensor(const ResolvedFill& fill, uint64_t seed, Tensor& tensor) {
     return FillIntegers(seed, tensor, static_cast<int64_t>(fill.min),
                         static_cast<int64_t>(fill.max));
   }
-  const auto count = static_cast<uint64_t>(tensor.element_count());
-  for (uint64_t i = 0; i < count; ++i) {
-    Store(tensor, i, ElementAt(fill, tensor.dtype, seed, i));
-  }
+  ForEachPiece(tensor.element_count(), [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<uint64_t>(i);
+      Store(tensor, at, ElementAt(fill, tensor.dtype, seed, at));
+    }
+  });
 }
 
 }  // namespace optiml

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/parallel.h"
 #include "base/rng.h"
 
 namespace optiml {
@@ -26,9 +27,11 @@ Tensor Widened(const Tensor& tensor) {
     return tensor;
   }
   Tensor wide = MakeTensor(DType::kF64, tensor.shape);
-  for (int64_t i = 0; i < tensor.element_count(); ++i) {
-    StoreElement(DType::kF64, tensor.At(i), wide.bytes.data() + static_cast<size_t>(i) * 8);
-  }
+  ForEachPiece(tensor.element_count(), [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      StoreElement(DType::kF64, tensor.At(i), wide.bytes.data() + static_cast<size_t>(i) * 8);
+    }
+  });
   return wide;
 }
 

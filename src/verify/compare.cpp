@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace optiml {
 namespace {
@@ -188,27 +187,19 @@ void Add(const Comparison& next, Comparison& all) {
   all.max_budget_ratio = std::max(all.max_budget_ratio, next.max_budget_ratio);
 }
 
-// Outputs of timed shapes; smaller ones are compared before a thread has started.
-constexpr int64_t kElementsOfAThread = 500'000;
-
 }  // namespace
 
 Comparison Compare(const ArgSpec& arg, const Tensor& expected, const Tensor& got,
                    const ErrorBudget* budget, const CompareOptions& options) {
   const ElementJudge judge(arg, expected, got, budget, options);
   const int64_t count = expected.element_count();
-  const int64_t most = std::max(1U, std::thread::hardware_concurrency());
-  const int64_t parts = std::clamp<int64_t>(count / kElementsOfAThread, 1, most);
-  std::vector<std::future<Comparison>> others;
-  for (int64_t part = 1; part < parts; ++part) {
-    others.push_back(std::async(std::launch::async, [&, part] {
-      return CompareRange(judge, arg, expected.shape, count * part / parts,
-                          count * (part + 1) / parts);
-    }));
-  }
-  Comparison result = CompareRange(judge, arg, expected.shape, 0, count / parts);
-  for (std::future<Comparison>& other : others) {
-    Add(other.get(), result);
+  std::vector<Comparison> parts(static_cast<size_t>(PieceCount(count)));
+  ForEachPiece(count, [&](int64_t piece, int64_t begin, int64_t end) {
+    parts[static_cast<size_t>(piece)] = CompareRange(judge, arg, expected.shape, begin, end);
+  });
+  Comparison result;
+  for (const Comparison& part : parts) {
+    Add(part, result);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "task/inputs.h"
 
 namespace optiml {
@@ -119,15 +120,20 @@ double ErrorBudget::Allowance(int64_t i, double expected) const {
 }
 
 double ErrorBudget::WorstRatio(const Tensor& expected, const Tensor& got) const {
-  double worst = 0;
-  for (int64_t i = 0; i < expected.element_count(); ++i) {
-    const double e = expected.At(i);
-    const double g = got.At(i);
-    if (std::isfinite(e) && std::isfinite(g)) {
-      worst = std::max(worst, std::fabs(g - e) / Floor(i, e));
+  const int64_t elements = expected.element_count();
+  std::vector<double> worst(static_cast<size_t>(PieceCount(elements)), 0.0);
+  ForEachPiece(elements, [&](int64_t piece, int64_t begin, int64_t end) {
+    double most = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const double e = expected.At(i);
+      const double g = got.At(i);
+      if (std::isfinite(e) && std::isfinite(g)) {
+        most = std::max(most, std::fabs(g - e) / Floor(i, e));
+      }
     }
-  }
-  return worst;
+    worst[static_cast<size_t>(piece)] = most;
+  });
+  return worst.empty() ? 0 : *std::max_element(worst.begin(), worst.end());
 }
 
 double FollowedMultiplier(double ratio) {

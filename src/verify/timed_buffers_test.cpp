@@ -37,6 +37,15 @@ class TimedBuffersTest : public VerifierTest {
       }
       outcome.outputs.push_back({{}, std::move(y)});
     }
+    if (digest_) {
+      outcome.digests.assign(sets->size(), digest_);
+      for (size_t set = 0; set < sets->size(); ++set) {
+        if (verifier_->KnowsTimed(0, set, *digest_)) {
+          outcome.outputs[set].clear();  // as a device does
+          ++known_;
+        }
+      }
+    }
     auto checked = verifier_->CheckTimed(0, candidate.timed_plans.front(), outcome, evaluation);
     error_ = checked ? "" : checked.error().message();
     if (checked && *checked) {
@@ -46,6 +55,8 @@ class TimedBuffersTest : public VerifierTest {
   }
 
   std::string error_;
+  std::optional<OutputsDigest> digest_;  // of both sets; absent: the device gives none
+  int known_ = 0;                        // outputs that were not brought
 };
 
 TEST_F(TimedBuffersTest, TwoSetsOfOtherContents) {
@@ -76,6 +87,33 @@ TEST_F(TimedBuffersTest, AResultThatIsKeptFromTheFirstSetShowsInTheSecond) {
   EXPECT_THAT(Reason(evaluation), HasSubstr("L2: in the timed buffers, at n=4096"));
   EXPECT_THAT(evaluation.verify->failing_case, HasSubstr("seed 1000004"));
   EXPECT_TRUE(evaluation.verify->error_map);
+}
+
+TEST_F(TimedBuffersTest, OutputsThatWereRightAreKnownByTheirDigest) {
+  Start();
+  const auto right = [](float x, float a, size_t, int i) {
+    return i == 7 ? a * x * 1.0000001f : a * x;
+  };
+  digest_ = OutputsDigest{1, 2};
+  const Evaluation first = Time(right);
+  EXPECT_EQ(Reason(first), "accepted") << error_;
+  EXPECT_EQ(known_, 0);
+  const Evaluation second = Time(right);
+  EXPECT_EQ(Reason(second), "accepted") << error_;
+  EXPECT_EQ(known_, 2);
+  EXPECT_EQ(second.verify->max_absolute_error, first.verify->max_absolute_error);
+  EXPECT_GT(second.verify->max_absolute_error, 0);
+  EXPECT_FALSE(verifier_->KnowsTimed(0, 0, {1, 3}));
+}
+
+TEST_F(TimedBuffersTest, WrongOutputsAreNeverKnown) {
+  Start();
+  const auto wrong = [](float x, float a, size_t, int i) { return i == 7 ? 0.0f : a * x; };
+  digest_ = OutputsDigest{1, 2};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(Reason(Time(wrong)), HasSubstr("y[7]"));
+  }
+  EXPECT_EQ(known_, 0);
 }
 
 TEST_F(TimedBuffersTest, OneWrongElementIsEnough) {

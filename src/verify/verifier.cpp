@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -77,6 +78,7 @@ class TaskVerifier : public Verifier {
                                          Evaluation& evaluation) override;
   Result<void> Verify(const PreparedCandidate& candidate, Evaluation& evaluation) override;
   Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) override;
+  bool KnowsTimed(size_t row, size_t set, const OutputsDigest& digest) const override;
   Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
                                               TimeOutcome& timed, Evaluation& evaluation) override;
   Result<void> VerifyTimed(const PreparedCandidate& candidate, Evaluation& evaluation) override;
@@ -95,6 +97,11 @@ class TaskVerifier : public Verifier {
   Result<const PreparedSource*> Original();
   // Runs one case. A rejection ends the candidate; absent when the case passed or was dropped.
   Result<std::optional<Rejection>> RunCase(const CaseRun& run, VerifyReport& report);
+  using TimedOutputs = std::vector<std::vector<std::byte>>;  // by buffer of the plan
+  // What the outputs of one set are worth, or were when they had the same digest.
+  Result<CaseLibrary::Outcome> Judged(size_t row, size_t set, size_t index, const LaunchPlan& plan,
+                                      TimedOutputs outputs,
+                                      const std::optional<OutputsDigest>& digest);
   // The original's outputs at a timed shape in double precision; see CaseLibrary::Truth.
   Result<std::vector<Tensor>> InDouble(const VerifyCase& c);
   Result<std::optional<Rejection>> RunLiveCase(const CaseRun& run, const VerifyCase& c,
@@ -117,6 +124,12 @@ class TaskVerifier : public Verifier {
   std::vector<LaunchPlan> with_new_kernels_;  // of its cases, each with one that none before had
   std::set<size_t>
       sampled_;  // timed cases whose original was compared with elements of the reference
+  // Outputs of timed sets that were right, and within which share of their budget.
+  struct Right {
+    CaseLibrary::Outcome outcome;
+    std::optional<double> share;
+  };
+  std::map<std::tuple<size_t, size_t, OutputsDigest>, Right> right_;  // by row and set
   std::mutex original_mutex_;  // Prepare() may ask for it on any thread
   std::optional<PreparedSource> original_;
   std::optional<std::variant<PromotedOriginal, std::string>> promoted_;  // or why there is none
@@ -432,6 +445,34 @@ Result<std::vector<Tensor>> TaskVerifier::InDouble(const VerifyCase& c) {
   return std::vector<Tensor>();
 }
 
+bool TaskVerifier::KnowsTimed(size_t row, size_t set, const OutputsDigest& digest) const {
+  const auto found = right_.find({row, set, digest});
+  if (found == right_.end()) {
+    return false;
+  }
+  // They were right within that share of the budget: within a larger one they are, too.
+  const std::optional<double>& share = found->second.share;
+  return !share_ || (share && *share <= *share_);
+}
+
+Result<CaseLibrary::Outcome> TaskVerifier::Judged(size_t row, size_t set, size_t index,
+                                                  const LaunchPlan& plan, TimedOutputs outputs,
+                                                  const std::optional<OutputsDigest>& digest) {
+  if (outputs.empty()) {
+    OPTIML_CHECK(KnowsTimed(row, set, *digest), "outputs that are not known are brought");
+    return right_.at({row, set, *digest}).outcome;
+  }
+  OPTIML_ASSIGN(const PreparedSource* original, Original());
+  const std::vector<Tensor> buffers =
+      ByArgument(task_, plan, std::move(outputs), timed_.InputsOf(index));
+  OPTIML_ASSIGN(CaseLibrary::Outcome compared,
+                timed_.CompareOutputs(index, buffers, PoisonFor(task_), *original, share_));
+  if (digest && compared.matches()) {
+    right_.insert_or_assign({row, set, *digest}, Right{compared, share_});
+  }
+  return compared;
+}
+
 Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const LaunchPlan& plan,
                                                           TimeOutcome& timed,
                                                           Evaluation& evaluation) {
@@ -458,13 +499,18 @@ Result<std::optional<Rejection>> TaskVerifier::CheckTimed(size_t row, const Laun
       return fail(c->inputs, FindingSentence(timed.findings.front()));
     }
     ++report.cases_run;
-    for (auto* outputs : {&timed.outputs[set], &timed.other_outputs[set]}) {
-      if (outputs->empty()) {
+    const auto digest_of = [&](const std::vector<std::optional<OutputsDigest>>& digests) {
+      return set < digests.size() ? digests[set] : std::nullopt;
+    };
+    const std::pair<TimedOutputs*, std::optional<OutputsDigest>> held[] = {
+        {&timed.outputs[set], digest_of(timed.digests)},
+        {&timed.other_outputs[set], digest_of(timed.other_digests)}};
+    for (const auto& [outputs, digest] : held) {
+      if (outputs->empty() && !digest) {
         continue;  // every copy holds the same
       }
-      const std::vector<Tensor> buffers = ByArgument(task_, plan, std::move(*outputs), c->inputs);
       OPTIML_ASSIGN(const CaseLibrary::Outcome compared,
-                    timed_.CompareOutputs(index, buffers, PoisonFor(task_), *original, share_));
+                    Judged(row, set, index, plan, std::move(*outputs), digest));
       NoteErrors(compared, report);
       if (!compared.matches()) {
         report.first_mismatch = compared.first;

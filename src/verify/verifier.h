@@ -86,10 +86,19 @@ class Verifier {
   // L2, on a device that measures: what row `row` of the timed shapes is timed with, as many sets
   // as there are passes.
   virtual Result<std::vector<const TaskInputs*>> TimedInputs(size_t row) = 0;
+  // Whether outputs with this digest were right when CheckTimed() saw them in that set of the row,
+  // and so are this candidate's. REQUIRES: as CheckTimed()
+  virtual bool KnowsTimed(size_t row, size_t set, const OutputsDigest& digest) const {
+    (void)row;
+    (void)set;
+    (void)digest;
+    return false;
+  }
   // REQUIRES: Verify() accepted the candidate, and no other one since.
   // What the timed buffers held after each set, against what the task's own kernel computes there
   // on the same device, and against elements of the reference where it has a range form. `timed`
-  // completed, with these inputs and this plan; its outputs are taken.
+  // completed, with these inputs and this plan; its outputs are taken. Outputs that KnowsTimed()
+  // need not be there.
   virtual Result<std::optional<Rejection>> CheckTimed(size_t row, const LaunchPlan& plan,
                                                       TimeOutcome& timed,
                                                       Evaluation& evaluation) = 0;

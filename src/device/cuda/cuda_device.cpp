@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/huge_pages.h"
+#include "base/parallel.h"
 #include "device/sample_statistics.h"
 #include "device/symbol_names.h"
 
@@ -19,6 +22,7 @@ using cuda::Job;
 using cuda::Lost;
 using cuda::Message;
 using cuda::MessageKind;
+using cuda::OutputsAnswer;
 using cuda::Pass;
 using Milliseconds = std::chrono::milliseconds;
 
@@ -97,7 +101,10 @@ std::vector<std::vector<std::byte>> Results(const std::vector<int64_t>& offsets,
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::vector<std::byte>& one = results.emplace_back();
     if (offsets[i] >= 0) {
-      one.assign(arena + offsets[i], arena + offsets[i] + sizes[i]);
+      one.reserve(sizes[i]);
+      PreferHugePages(one.data(), sizes[i]);
+      one.resize(sizes[i]);
+      CopyBytes(one.data(), arena + offsets[i], sizes[i]);
     }
   }
   return results;
@@ -136,15 +143,37 @@ void AddTimes(const cuda::TimeReply& reply, TimeOutcome& outcome) {
   }
 }
 
+// Which outputs are to be brought, by their digests; both are noted by set.
+OutputsAnswer AnswerAbout(const RunRequest& request, const Message& asked,
+                          std::vector<OutputsAnswer>& brought, TimeOutcome& outcome) {
+  const auto question = cuda::DecodeOutputsQuestion(asked.bytes);
+  OutputsAnswer answer;
+  if (!question || static_cast<size_t>(question->set) >= brought.size()) {
+    return answer;
+  }
+  const auto set = static_cast<size_t>(question->set);
+  outcome.digests[set] = question->first;
+  answer.first = !request.knows_outputs(set, question->first);
+  if (question->has_other) {
+    outcome.other_digests[set] = question->other;
+    answer.other = !request.knows_outputs(set, question->other);
+  }
+  brought[set] = answer;
+  return answer;
+}
+
 // What the buffers held after each set, of the first copy and of one that differs from it.
 void AddOutputs(const std::vector<Pass>& sets, const cuda::JobTimes& times,
-                const std::vector<uint64_t>& sizes, const std::byte* arena, TimeOutcome& outcome) {
+                const std::vector<OutputsAnswer>& brought, const std::vector<uint64_t>& sizes,
+                const std::byte* arena, TimeOutcome& outcome) {
   for (size_t set = 0; set < sets.size(); ++set) {
     const int differing = times.differing_copies[set];
     outcome.differing_copies += differing;
-    outcome.outputs.push_back(Results(sets[set].after, sizes, arena));
-    outcome.other_outputs.push_back(differing > 0 ? Results(sets[set].after_other, sizes, arena)
-                                                  : std::vector<std::vector<std::byte>>());
+    using Outputs = std::vector<std::vector<std::byte>>;
+    const OutputsAnswer& is = brought[set];
+    outcome.outputs.push_back(is.first ? Results(sets[set].after, sizes, arena) : Outputs());
+    outcome.other_outputs.push_back(
+        differing > 0 && is.other ? Results(sets[set].after_other, sizes, arena) : Outputs());
   }
 }
 
@@ -155,12 +184,22 @@ double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double cl
   return 2.0 * (has_64 ? 64 : 128) * multiprocessors * clock_hz;
 }
 
+CudaDevice::CudaDevice(CudaOptions options)
+    : options_(std::move(options)), worker_(options_.worker) {
+  std::random_device source;
+  const auto draw = [&] { return uint64_t{source()} << 32 | source(); };
+  key_ = {draw(), draw()};
+}
+
 Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
   std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
   OPTIML_TRY(device->Ready());
   const cuda::HelloReply& facts = device->facts_;
   DeviceInfo& info = device->info_;
   info.name = facts.name;
+  const bool is_one = device->options_.is_one_of_several;
+  device->use_.device =
+      is_one ? fmt::format("{} (GPU {})", facts.name, device->options_.worker.ordinal) : facts.name;
   info.architecture = fmt::format("sm_{}", facts.compute_capability);
   info.multiprocessors = facts.multiprocessors;
   info.threads_per_multiprocessor = facts.threads_per_multiprocessor;
@@ -226,7 +265,7 @@ class CudaDevice::ArenaLayout {
 
   void CopyTo(std::byte* arena) const {
     for (const auto& [contents, offset] : contents_) {
-      std::memcpy(arena + offset, contents->data(), contents->size());
+      CopyBytes(arena + offset, contents->data(), contents->size());
     }
   }
 
@@ -252,8 +291,13 @@ class CudaDevice::ArenaLayout {
 template <typename Reply>
 Result<std::variant<Reply, Lost>> CudaDevice::Exchange(
     MessageKind kind, const std::vector<std::byte>& request, Milliseconds limit,
-    Result<Reply> (*decode)(const std::vector<std::byte>&)) {
-  OPTIML_ASSIGN(auto answer, worker_.Ask(kind, request, kMostLimits * limit));
+    Result<Reply> (*decode)(const std::vector<std::byte>&),
+    const cuda::WorkerProcess::AnswerWorker& tell) {
+  const SystemClock clock;
+  const Stopwatch busy(clock);
+  auto asked = worker_.Ask(kind, request, kMostLimits * limit, tell);
+  use_.busy_s += Seconds(busy.Elapsed()).count();
+  OPTIML_ASSIGN(auto answer, std::move(asked));
   if (auto* lost = std::get_if<Lost>(&answer)) {
     return std::variant<Reply, Lost>(std::move(*lost));
   }
@@ -308,6 +352,9 @@ Result<cuda::TimeMessage> CudaDevice::MessageFor(const RunRequest& request, Aren
   cuda::TimeMessage message;
   message.time_limit_ms = static_cast<uint64_t>(LimitOf(request).count());
   message.policy = options_.timing;
+  if (request.knows_outputs) {
+    message.key = key_;
+  }
   for (const RunRequest* one : {&request, request.incumbent}) {
     if (one == nullptr) {
       continue;
@@ -338,13 +385,20 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   const Stopwatch copying(clock);
   OPTIML_ASSIGN(std::byte * arena, worker_.Arena(layout.bytes()));
   layout.CopyTo(arena);
-  AddPhase("copy to the worker", Seconds(copying.Elapsed()).count());
+  use_.Add("copy to the worker", Seconds(copying.Elapsed()).count());
   message.arena_bytes = worker_.arena_bytes();
   const Stopwatch exchange(clock);
-  OPTIML_ASSIGN(auto answer, Exchange(MessageKind::kTime, cuda::Encode(message), LimitOf(request),
-                                      cuda::DecodeTimeReply));
-  AddPhase("exchange", Seconds(exchange.Elapsed()).count());
   TimeOutcome outcome;
+  const size_t sets = message.sets.front().size();
+  outcome.digests.resize(sets);
+  outcome.other_digests.resize(sets);
+  std::vector<OutputsAnswer> brought(sets);
+  const auto tell = [&](const Message& asked) {
+    return cuda::Encode(AnswerAbout(request, asked, brought, outcome));
+  };
+  OPTIML_ASSIGN(auto answer, Exchange(MessageKind::kTime, cuda::Encode(message), LimitOf(request),
+                                      cuda::DecodeTimeReply, tell));
+  const double exchanged_s = Seconds(exchange.Elapsed()).count();
   if (const auto* lost = std::get_if<Lost>(&answer)) {
     Tell(*lost, outcome);
     return outcome;
@@ -355,27 +409,23 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
                        ? reply.reason
                        : "the incumbent: " + reply.reason;
   outcome.findings = std::move(reply.findings);
+  double told_s = 0;
   for (const cuda::Phase& phase : reply.phases) {
-    AddPhase("worker: " + phase.name, phase.seconds);
+    use_.Add(phase.name, phase.seconds);
+    told_s += phase.seconds;
   }
+  use_.Add("requests and answers", exchanged_s - told_s);
   if (outcome.status == RunStatus::kCompleted) {
     const Stopwatch taking(clock);
     AddTimes(reply, outcome);
-    AddOutputs(message.sets.front(), reply.jobs.front(), ArgumentSizes(*request.plan), arena,
-               outcome);
-    AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
+    if (options_.is_one_of_several) {
+      outcome.timing.clock += fmt::format(", GPU {}", options_.worker.ordinal);
+    }
+    AddOutputs(message.sets.front(), reply.jobs.front(), brought, ArgumentSizes(*request.plan),
+               arena, outcome);
+    use_.Add("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   }
   return outcome;
-}
-
-void CudaDevice::AddPhase(const std::string& name, double seconds) {
-  for (cuda::Phase& phase : phases_) {
-    if (phase.name == name) {
-      phase.seconds += seconds;
-      return;
-    }
-  }
-  phases_.push_back({name, seconds});
 }
 
 }  // namespace optiml

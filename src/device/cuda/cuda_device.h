@@ -25,6 +25,8 @@ struct CudaOptions {
   // Before each sample so many times L2 is read; copies of the buffers together are at least as
   // large, as far as TimingPolicy::most_copies goes.
   double rotation_factor = 4;
+  // Whether other GPUs work beside it: its times say then which one it is.
+  bool is_one_of_several = false;
   // Of one execution, unless the request says less.
   std::chrono::milliseconds time_limit{10'000};
 };
@@ -38,18 +40,16 @@ class CudaDevice : public Device {
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
 
-  // Where the seconds of all Time() calls went, by name.
-  const std::vector<cuda::Phase>& phases() const { return phases_; }
+  // Busy: from a request to the worker's answer. Phases are those of Time().
+  DeviceUse Use() const override { return use_; }
   // Workers that were started.
   int workers_started() const { return workers_started_; }
   // The worker's process; -1 when there is none at the moment.
   pid_t worker_pid() const { return worker_.pid(); }
 
  private:
-  explicit CudaDevice(CudaOptions options)
-      : options_(std::move(options)), worker_(options_.worker) {}
+  explicit CudaDevice(CudaOptions options);
   Result<void> Ready();
-  void AddPhase(const std::string& name, double seconds);
   class ArenaLayout;
   // The candidate, and its incumbent if it has one, with room for their contents and results.
   Result<cuda::TimeMessage> MessageFor(const RunRequest& request, ArenaLayout& layout);
@@ -57,15 +57,17 @@ class CudaDevice : public Device {
   template <typename Reply>
   Result<std::variant<Reply, cuda::Lost>> Exchange(
       cuda::MessageKind kind, const std::vector<std::byte>& request,
-      std::chrono::milliseconds limit, Result<Reply> (*decode)(const std::vector<std::byte>&));
+      std::chrono::milliseconds limit, Result<Reply> (*decode)(const std::vector<std::byte>&),
+      const cuda::WorkerProcess::AnswerWorker& answer = {});
   std::chrono::milliseconds LimitOf(const RunRequest& request) const;
 
   CudaOptions options_;
   cuda::WorkerProcess worker_;
   cuda::HelloReply facts_;
+  cuda::DigestKey key_;
   DeviceInfo info_;
   int workers_started_ = 0;
-  std::vector<cuda::Phase> phases_;
+  DeviceUse use_;
   ModuleCache modules_;
 };
 

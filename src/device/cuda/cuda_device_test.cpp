@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 namespace optiml {
 namespace {
@@ -359,6 +361,56 @@ TEST(CudaDevice, NoWorkerIsLeftBehind) {
     ASSERT_GT(worker, 0);
   }
   EXPECT_NE(kill(worker, 0), 0);
+}
+
+TEST(CudaDevice, OutputsThatWereJudgedAreNotBroughtAgain) {
+  const auto device = Opened();
+  std::map<size_t, std::vector<OutputsDigest>> seen;
+  const auto time = [&](const std::string& kernel, bool knows) {
+    Candidate candidate(kernel);
+    candidate.request.more_passes.push_back({Candidate::Contents(500)});
+    std::map<size_t, std::vector<OutputsDigest>> now;
+    candidate.request.knows_outputs = [&](size_t pass, const OutputsDigest& digest) {
+      now[pass].push_back(digest);
+      return knows && std::ranges::count(seen[pass], digest) > 0;
+    };
+    Result<TimeOutcome> timed = device->Time(candidate.request);
+    EXPECT_TRUE(timed) << timed.error().message();
+    EXPECT_EQ(now.size(), 2U);
+    seen = now;
+    return *std::move(timed);
+  };
+  const TimeOutcome first = time("copy", false);
+  EXPECT_EQ(first.outputs[0][1], Ints(100));
+  EXPECT_EQ(first.outputs[1][1], Ints(500));
+  ASSERT_TRUE(first.digests[0] && first.digests[1]);
+  EXPECT_NE(*first.digests[0], *first.digests[1]);
+  EXPECT_FALSE(first.other_digests[0]);
+
+  const TimeOutcome again = time("copy", true);
+  EXPECT_TRUE(again.outputs[0].empty());
+  EXPECT_TRUE(again.outputs[1].empty());
+  EXPECT_EQ(again.digests, first.digests);
+  EXPECT_GT(again.timing.median_s, 0);
+
+  const TimeOutcome other = time("twice", true);  // of the same inputs
+  EXPECT_EQ(IntAt(other.outputs[0][1], 3), 206);
+  EXPECT_NE(other.digests, first.digests);
+}
+
+TEST(CudaDevice, ACopyThatDiffersIsAskedAboutApart) {
+  const auto device = Opened();
+  Candidate candidate("first-only");
+  int asked = 0;
+  candidate.request.knows_outputs = [&](size_t, const OutputsDigest&) { return asked++ == 0; };
+  const Result<TimeOutcome> timed = device->Time(candidate.request);
+  ASSERT_TRUE(timed) << timed.error().message();
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(timed->outputs[0].empty());
+  ASSERT_FALSE(timed->other_outputs[0].empty());
+  EXPECT_EQ(IntAt(timed->other_outputs[0][1], 1), static_cast<int>(0xA5A5A5A5));
+  ASSERT_TRUE(timed->other_digests[0]);
+  EXPECT_NE(timed->other_digests[0], timed->digests[0]);
 }
 
 }  // namespace

@@ -101,6 +101,17 @@ class Executor {
     return std::nullopt;
   }
 
+  // What the digests that were enqueued sum up to.
+  Step Digest(OutputsDigest& digest) {
+    const std::optional<OutputsDigest> taken = gpu_.TakeDigest(Deadline());
+    if (!taken) {
+      Step stopped = Wait();
+      return stopped ? stopped : Stopped::Broken("the digest on the GPU failed", true);
+    }
+    digest = *taken;
+    return std::nullopt;
+  }
+
   // What the comparisons that were enqueued counted.
   Step Count(uint32_t& count) {
     const std::optional<uint32_t> taken = gpu_.TakeCount(Deadline());
@@ -161,10 +172,12 @@ Step RunPasses(Gpu& gpu, const RunMessage& message, std::byte* arena, RunReply& 
 // One plan or two, timed in turn.
 class Timer {
  public:
-  Timer(Gpu& gpu, const TimeMessage& message, std::byte* arena, TimeReply& reply)
+  Timer(Gpu& gpu, const TimeMessage& message, std::byte* arena, const AskParent& ask,
+        TimeReply& reply)
       : gpu_(gpu),
         message_(message),
         arena_(arena),
+        ask_(ask),
         reply_(reply),
         executor_(gpu, message.time_limit_ms) {}
 
@@ -362,17 +375,48 @@ class Timer {
       reply_.findings.push_back(finding);
     }
     EndPhase("comparison");
-    OPTIML_STEP(executor_.Own("results", timed.job->EnqueueOutputs(pass.after, 0, arena_)));
+    OPTIML_STEP(Bring(j, set, differing));
+    EndPhase("results");
+    return std::nullopt;
+  }
+
+  // Outputs -> the arena, those that the parent wants.
+  Step Bring(size_t j, size_t set, const std::vector<int>& differing) {
+    PlanJob& job = *jobs_[j].job;
+    const Pass& pass = message_.sets[j][set];
+    std::optional<int> other;
     if (!differing.empty() && !pass.after_other.empty()) {
       // Any of them: a candidate must not know which one is looked at.
       const auto ticks = static_cast<uint64_t>(SteadyClock::now().time_since_epoch().count());
-      const int other = differing[RandomAt(ticks, 0) % differing.size()];
-      OPTIML_STEP(
-          executor_.Own("results", timed.job->EnqueueOutputs(pass.after_other, other, arena_)));
+      other = differing[RandomAt(ticks, 0) % differing.size()];
     }
-    OPTIML_STEP(executor_.Wait());
-    EndPhase("results");
-    return std::nullopt;
+    OutputsAnswer wanted;
+    if (message_.key && j == 0) {
+      OutputsQuestion question;
+      question.set = static_cast<int>(set);
+      OPTIML_STEP(Digest(job, pass, 0, question.first));
+      question.has_other = other.has_value();
+      if (other) {
+        OPTIML_STEP(Digest(job, pass, *other, question.other));
+      }
+      const std::optional<OutputsAnswer> answer = ask_(question);
+      if (!answer) {
+        return Stopped::Broken("the parent is gone", true);
+      }
+      wanted = *answer;
+    }
+    if (wanted.first) {
+      OPTIML_STEP(executor_.Own("results", job.EnqueueOutputs(pass.after, 0, arena_)));
+    }
+    if (other && wanted.other) {
+      OPTIML_STEP(executor_.Own("results", job.EnqueueOutputs(pass.after_other, *other, arena_)));
+    }
+    return executor_.Wait();
+  }
+
+  Step Digest(PlanJob& job, const Pass& pass, int copy, OutputsDigest& digest) {
+    OPTIML_STEP(executor_.Own("digests", job.EnqueueDigest(pass, copy, *message_.key)));
+    return executor_.Digest(digest);
   }
 
   // Since the end of the last one.
@@ -392,6 +436,7 @@ class Timer {
   Gpu& gpu_;
   const TimeMessage& message_;
   std::byte* arena_;
+  const AskParent& ask_;
   TimeReply& reply_;
   Executor executor_;
   std::vector<Timed> jobs_;
@@ -409,9 +454,9 @@ RunReply RunJob(Gpu& gpu, const RunMessage& message, std::byte* arena) {
   return reply;
 }
 
-TimeReply TimeJobs(Gpu& gpu, const TimeMessage& message, std::byte* arena) {
+TimeReply TimeJobs(Gpu& gpu, const TimeMessage& message, std::byte* arena, const AskParent& ask) {
   TimeReply reply;
-  if (const Step stopped = Timer(gpu, message, arena, reply).Time()) {
+  if (const Step stopped = Timer(gpu, message, arena, ask, reply).Time()) {
     stopped->Tell(reply);
   }
   return reply;

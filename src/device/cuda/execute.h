@@ -14,10 +14,13 @@
 //
 // Before each set of contents all outputs are poisoned and every copy is executed once; after the
 // samples of a set what every copy holds is compared with the first copy, bit for bit; the first
-// goes back to the host, and one of those that differ, whichever. The second set pours other
-// contents into the same addresses: what is kept from earlier calls shows.
+// goes back to the host, and one of those that differ, whichever, unless the parent has judged
+// equal ones (by their digests). The second set pours other contents into the same addresses: what
+// is kept from earlier calls shows.
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 
 #include "device/cuda/gpu.h"
 #include "device/cuda/messages.h"
@@ -25,7 +28,9 @@
 namespace optiml::cuda {
 
 RunReply RunJob(Gpu& gpu, const RunMessage& message, std::byte* arena);
-TimeReply TimeJobs(Gpu& gpu, const TimeMessage& message, std::byte* arena);
+// `ask` is called after each set where the message has a key; absent: the parent is gone.
+using AskParent = std::function<std::optional<OutputsAnswer>(const OutputsQuestion&)>;
+TimeReply TimeJobs(Gpu& gpu, const TimeMessage& message, std::byte* arena, const AskParent& ask);
 
 }  // namespace optiml::cuda
 

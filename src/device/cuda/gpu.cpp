@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include "device/cuda/support_kernels.h"
@@ -15,6 +17,9 @@ constexpr uint32_t kThreads = 256;
 constexpr uint64_t kMegabyte = uint64_t{1} << 20;
 // For the driver's own needs while kernels run: local memory, the printf buffer.
 constexpr uint64_t kLeftFree = 512 * kMegabyte;
+// Where kernels of our own put what they found, behind counter_.
+constexpr uint64_t kSinkAt = 64;
+constexpr uint64_t kDigestAt = 128;
 // The host may have died; the stream must not hang for ever.
 constexpr uint64_t kMostHoldNs = 2'000'000'000;
 
@@ -111,6 +116,7 @@ Result<void> Gpu::LoadSupport() {
   find("optiml_read", read_);
   find("optiml_differ", differ_);
   find("optiml_count_other", count_other_);
+  find("optiml_digest", digest_);
   if (code != DriverApi::kSuccess) {
     return Error(
         ErrorCode::kUnavailable,
@@ -205,7 +211,7 @@ int Gpu::EnqueueFlush(uint64_t bytes) {
     flush_bytes_ = bytes;
   }
   uint64_t vectors = bytes / 16;
-  DevicePtr sink = counter_ + 64;  // not the count
+  DevicePtr sink = counter_ + kSinkAt;
   return Launch(read_, static_cast<uint32_t>(4 * facts_.multiprocessors), kThreads,
                 {&flush_, &vectors, &sink});
 }
@@ -222,14 +228,35 @@ int Gpu::EnqueueCountOther(DevicePtr a, uint64_t bytes, uint8_t value) {
   return Launch(count_other_, blocks, kThreads, {&a, &bytes, &wide, &counter_});
 }
 
-std::optional<uint32_t> Gpu::TakeCount(SteadyClock::time_point deadline) {
+int Gpu::EnqueueDigest(DevicePtr a, uint64_t bytes, const DigestKey& key) {
+  uint64_t low = key.low;
+  uint64_t high = key.high;
+  DevicePtr result = counter_ + kDigestAt;
+  return Launch(digest_, static_cast<uint32_t>(8 * facts_.multiprocessors), kThreads,
+                {&a, &bytes, &low, &high, &result});
+}
+
+template <typename T>
+std::optional<T> Gpu::Take(uint64_t offset, SteadyClock::time_point deadline) {
   uint32_t* copy = host_words_ + 16;
-  if (api_.copy_to_host(copy, counter_, sizeof(uint32_t), stream_) != DriverApi::kSuccess ||
-      api_.set_bytes(counter_, 0, sizeof(uint32_t), stream_) != DriverApi::kSuccess ||
+  const DevicePtr from = counter_ + offset;
+  if (api_.copy_to_host(copy, from, sizeof(T), stream_) != DriverApi::kSuccess ||
+      api_.set_bytes(from, 0, sizeof(T), stream_) != DriverApi::kSuccess ||
       Wait(deadline) != Waited::kDone) {
     return std::nullopt;
   }
-  return *copy;
+  T value;
+  std::memcpy(&value, copy, sizeof(T));
+  return value;
+}
+
+std::optional<uint32_t> Gpu::TakeCount(SteadyClock::time_point deadline) {
+  return Take<uint32_t>(0, deadline);
+}
+
+std::optional<OutputsDigest> Gpu::TakeDigest(SteadyClock::time_point deadline) {
+  const auto sums = Take<std::array<uint64_t, 2>>(kDigestAt, deadline);
+  return sums ? std::optional(OutputsDigest{(*sums)[0], (*sums)[1]}) : std::nullopt;
 }
 
 void Gpu::Pin(void* memory, size_t bytes) {

@@ -55,6 +55,10 @@ class Gpu {
   // Both add to the counter that TakeCount() reads.
   int EnqueueDiffer(DevicePtr a, DevicePtr b, uint64_t bytes);
   int EnqueueCountOther(DevicePtr a, uint64_t bytes, uint8_t value);
+  // Adds the digest of `bytes` at `a` under `key` to what TakeDigest() reads.
+  int EnqueueDigest(DevicePtr a, uint64_t bytes, const DigestKey& key);
+  // As TakeCount().
+  std::optional<OutputsDigest> TakeDigest(SteadyClock::time_point deadline);
   // Waits, then reads the counter and sets it to 0. Absent after a fault or the deadline.
   std::optional<uint32_t> TakeCount(SteadyClock::time_point deadline);
 
@@ -66,6 +70,9 @@ class Gpu {
   Result<void> Start(int ordinal);
   Result<void> LoadSupport();
   void ReadFacts(int device);
+  // Copies what the device holds at counter_ + `offset`, and sets it to 0.
+  template <typename T>
+  std::optional<T> Take(uint64_t offset, SteadyClock::time_point deadline);
   int Launch(Handle function, uint32_t blocks, uint32_t threads, std::vector<void*> arguments);
 
   DriverApi api_;
@@ -75,6 +82,7 @@ class Gpu {
   Handle read_ = nullptr;
   Handle differ_ = nullptr;
   Handle count_other_ = nullptr;
+  Handle digest_ = nullptr;
   uint32_t* host_words_ = nullptr;  // mapped: the flag that Release() sets, and the counter's copy
   DevicePtr flag_ = 0;
   DevicePtr counter_ = 0;

@@ -288,12 +288,43 @@ void Fields(A& a, TimingPolicy& v) {
 }
 
 template <typename A>
+void Fields(A& a, DigestKey& v) {
+  a.Plain(v.low);
+  a.Plain(v.high);
+}
+
+template <typename A>
+void Fields(A& a, OutputsDigest& v) {
+  a.Plain(v.low);
+  a.Plain(v.high);
+}
+
+template <typename A>
+void Fields(A& a, OutputsQuestion& v) {
+  a.Plain(v.set);
+  Visit(a, v.first);
+  a.Plain(v.has_other);
+  Visit(a, v.other);
+}
+
+template <typename A>
+void Fields(A& a, OutputsAnswer& v) {
+  a.Plain(v.first);
+  a.Plain(v.other);
+}
+
+template <typename A>
 void Fields(A& a, TimeMessage& v) {
   a.Plain(v.arena_bytes);
   a.Plain(v.time_limit_ms);
   Visit(a, v.jobs);
   Visit(a, v.sets);
   Visit(a, v.policy);
+  bool has_key = v.key.has_value();
+  a.Plain(has_key);
+  if (has_key) {
+    Visit(a, v.key ? *v.key : v.key.emplace());
+  }
 }
 
 template <typename A>
@@ -428,6 +459,13 @@ std::vector<std::byte> Encode(const TimeReply& message) {
   return EncodeOne(message);
 }
 
+std::vector<std::byte> Encode(const OutputsQuestion& message) {
+  return EncodeOne(message);
+}
+std::vector<std::byte> Encode(const OutputsAnswer& message) {
+  return EncodeOne(message);
+}
+
 Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes) {
   return DecodeOne<HelloRequest>(bytes);
 }
@@ -445,6 +483,12 @@ Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes) {
 }
 Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes) {
   return DecodeOne<TimeReply>(bytes);
+}
+Result<OutputsQuestion> DecodeOutputsQuestion(const std::vector<std::byte>& bytes) {
+  return DecodeOne<OutputsQuestion>(bytes);
+}
+Result<OutputsAnswer> DecodeOutputsAnswer(const std::vector<std::byte>& bytes) {
+  return DecodeOne<OutputsAnswer>(bytes);
 }
 
 Result<void> Send(int socket, MessageKind kind, const std::vector<std::byte>& bytes) {

@@ -91,6 +91,25 @@ struct TimingPolicy {
   int most_samples = 101;
 };
 
+// The key of digests: numbers of the parent's, new for each process.
+struct DigestKey {
+  uint64_t low = 0;
+  uint64_t high = 0;
+};
+
+// Asked by a worker in the course of kTime, after the samples of a set: which outputs are to go to
+// the arena.
+struct OutputsQuestion {
+  int set = 0;
+  OutputsDigest first;  // of the first copy
+  bool has_other = false;
+  OutputsDigest other;  // of one that differs from it
+};
+struct OutputsAnswer {
+  bool first = true;
+  bool other = true;
+};
+
 struct TimeMessage {
   uint64_t arena_bytes = 0;
   uint64_t time_limit_ms = 0;
@@ -100,6 +119,7 @@ struct TimeMessage {
   // the first copy go to `after`.
   std::vector<std::vector<Pass>> sets;
   TimingPolicy policy;
+  std::optional<DigestKey> key;  // there: the first job's outputs are asked about
 };
 
 struct JobTimes {
@@ -127,7 +147,7 @@ struct TimeReply {
   std::string broken;
 };
 
-enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3 };
+enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3, kOutputs = 4 };
 
 std::vector<std::byte> Encode(const HelloRequest& message);
 std::vector<std::byte> Encode(const HelloReply& message);
@@ -135,6 +155,8 @@ std::vector<std::byte> Encode(const RunMessage& message);
 std::vector<std::byte> Encode(const RunReply& message);
 std::vector<std::byte> Encode(const TimeMessage& message);
 std::vector<std::byte> Encode(const TimeReply& message);
+std::vector<std::byte> Encode(const OutputsQuestion& message);
+std::vector<std::byte> Encode(const OutputsAnswer& message);
 
 // Each fails with kInternal when the bytes are not such a message.
 Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes);
@@ -143,6 +165,8 @@ Result<RunMessage> DecodeRunMessage(const std::vector<std::byte>& bytes);
 Result<RunReply> DecodeRunReply(const std::vector<std::byte>& bytes);
 Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes);
 Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes);
+Result<OutputsQuestion> DecodeOutputsQuestion(const std::vector<std::byte>& bytes);
+Result<OutputsAnswer> DecodeOutputsAnswer(const std::vector<std::byte>& bytes);
 
 // A message on the socket: its kind, its size, its bytes. Sending fails with kIo when the other end
 // is gone. Receiving gives nothing when it is gone, or when nothing came until the deadline.

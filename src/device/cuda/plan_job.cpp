@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rng.h"
+
 namespace optiml::cuda {
 namespace {
 
@@ -422,6 +424,19 @@ int PlanJob::EnqueueInputCheck(const Pass& pass, int copy) {
       code = gpu_.EnqueueDiffer(Base(copy) + layout_.offsets[buffer],
                                 Base(-1) + layout_.offsets[buffer],
                                 job_.plan.buffers[buffer].size_bytes);
+    }
+  });
+  return code;
+}
+
+int PlanJob::EnqueueDigest(const Pass& pass, int copy, const DigestKey& key) {
+  int code = DriverApi::kSuccess;
+  EachArgument([&](size_t buffer, size_t argument) {
+    if (code == DriverApi::kSuccess && pass.after[argument] >= 0) {
+      // Each argument has numbers of its own: two that are swapped must not look the same.
+      const DigestKey own{RandomAt(key.low, argument), RandomAt(key.high, argument)};
+      code = gpu_.EnqueueDigest(Base(copy) + layout_.offsets[buffer],
+                                job_.plan.buffers[buffer].size_bytes, own);
     }
   });
   return code;

@@ -70,6 +70,8 @@ class PlanJob {
   int EnqueueGuardCheck(int copy);
   int EnqueueInputCheck(const Pass& pass, int copy);
   int EnqueueCopyCheck(const Pass& pass, int copy);
+  // Enqueues the digest of the buffers of a copy that are wanted afterwards (Gpu::TakeDigest).
+  int EnqueueDigest(const Pass& pass, int copy, const DigestKey& key);
 
  private:
   PlanJob(Gpu& gpu, const Job& job) : gpu_(gpu), job_(job), layout_(LayOut(job.plan)) {}

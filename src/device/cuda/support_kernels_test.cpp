@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
+#include "base/rng.h"
 #include "device/emulator_device.h"
 #include "device/emulator_test_support.h"
 
@@ -16,7 +20,8 @@ class SupportKernelsTest : public testing::Test {
     artifact_.architecture = "sm_90";
     artifact_.ptx = std::string(SupportKernels().front().text);
     artifact_.ptx_hash = ContentHash::Of(artifact_.ptx);
-    for (const char* name : {"optiml_wait", "optiml_read", "optiml_differ", "optiml_count_other"}) {
+    for (const char* name :
+         {"optiml_wait", "optiml_read", "optiml_differ", "optiml_count_other", "optiml_digest"}) {
       KernelResources kernel;
       kernel.name_expression = name;
       kernel.lowered_name = name;
@@ -92,6 +97,59 @@ TEST_F(SupportKernelsTest, CountOtherCountsBytes) {
                  BytesOfValue<uint32_t>(0xC7), DevicePointer{1, 0}},
                 2)[0],
             13U);
+}
+
+uint64_t Mixed(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+// As support.ptx says.
+uint64_t DigestOf(const std::vector<uint8_t>& bytes, uint64_t key) {
+  uint64_t sum = 0;
+  const size_t words = bytes.size() / 4;
+  for (size_t i = 0; i < words + bytes.size() % 4; ++i) {
+    uint64_t value = 0;
+    if (i < words) {
+      uint32_t word = 0;
+      std::memcpy(&word, bytes.data() + 4 * i, 4);
+      value = word;
+    } else {
+      value = bytes[4 * words + i - words] | uint64_t{1} << 32;
+    }
+    sum += Mixed(RandomAt(key, i) ^ value);
+  }
+  return sum;
+}
+
+TEST_F(SupportKernelsTest, ADigestIsOfEveryByteAndItsPlace) {
+  constexpr uint64_t kLow = 0x1234;
+  constexpr uint64_t kHigh = 0xfedcba9876543210;
+  for (const size_t count : {size_t{1}, size_t{4}, size_t{1003}}) {
+    std::vector<uint8_t> bytes = Bytes(count);
+    const auto digest = [&] {
+      // 5 and 7 were there before.
+      const std::vector<uint32_t> words =
+          Run("optiml_digest", {BufferOf(bytes, true), BufferOf<uint64_t>({5, 7})},
+              {DevicePointer{0, 0}, BytesOfValue<uint64_t>(count), BytesOfValue(kLow),
+               BytesOfValue(kHigh), DevicePointer{1, 0}},
+              3);
+      std::array<uint64_t, 2> sums{};
+      std::memcpy(sums.data(), words.data(), sizeof(sums));
+      EXPECT_EQ(sums[0] - 5, DigestOf(bytes, kLow)) << count;
+      EXPECT_EQ(sums[1] - 7, DigestOf(bytes, kHigh)) << count;
+      return sums;
+    };
+    const auto first = digest();
+    bytes.back() ^= 1;
+    EXPECT_NE(digest(), first);
+    bytes.back() ^= 1;
+    if (count > 4) {
+      std::swap(bytes[0], bytes[4]);  // the same bytes in other places
+      EXPECT_NE(digest(), first);
+    }
+  }
 }
 
 TEST_F(SupportKernelsTest, ReadReadsEverythingAndStoresNothing) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "device/cuda/execute.h"
 
@@ -65,14 +66,31 @@ class Worker {
         return Hello(message);
       case MessageKind::kRun: {
         const Result<RunMessage> run = DecodeRunMessage(message.bytes);
-        return run && gpu_ != nullptr && Reply(message.kind, Do(*run, RunJob));
+        return run && gpu_ != nullptr && Reply(message.kind, Do<RunReply>(*run, RunJob));
       }
       case MessageKind::kTime: {
         const Result<TimeMessage> time = DecodeTimeMessage(message.bytes);
-        return time && gpu_ != nullptr && Reply(message.kind, Do(*time, TimeJobs));
+        const auto work = [this](Gpu& gpu, const TimeMessage& request, std::byte* arena) {
+          return TimeJobs(gpu, request, arena,
+                          [this](const OutputsQuestion& question) { return Ask(question); });
+        };
+        return time && gpu_ != nullptr && Reply(message.kind, Do<TimeReply>(*time, work));
       }
+      case MessageKind::kOutputs:
+        break;  // an answer that nobody asked for
     }
     return false;
+  }
+
+  std::optional<OutputsAnswer> Ask(const OutputsQuestion& question) {
+    Message message;
+    if (!Send(socket_, MessageKind::kOutputs, Encode(question)) ||
+        Receive(socket_, -1, message) != Received::kMessage ||
+        message.kind != MessageKind::kOutputs) {
+      return std::nullopt;
+    }
+    const Result<OutputsAnswer> answer = DecodeOutputsAnswer(message.bytes);
+    return answer ? std::optional(*answer) : std::nullopt;
   }
 
   bool Hello(const Message& message) {
@@ -93,8 +111,8 @@ class Worker {
     return Send(socket_, message.kind, Encode(reply)).has_value();
   }
 
-  template <typename Request, typename Answered>
-  Answered Do(const Request& request, Answered (*work)(Gpu&, const Request&, std::byte*)) {
+  template <typename Answered, typename Request, typename Work>
+  Answered Do(const Request& request, const Work& work) {
     std::byte* arena = arena_.Map(request.arena_bytes, *gpu_);
     if (arena == nullptr && request.arena_bytes > 0) {
       Answered reply;

@@ -182,7 +182,8 @@ Result<std::byte*> WorkerProcess::Arena(uint64_t bytes) {
 
 Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
                                                        const std::vector<std::byte>& request,
-                                                       Milliseconds limit) {
+                                                       Milliseconds limit,
+                                                       const AnswerWorker& answer) {
   using Answer = std::variant<Message, Lost>;
   if (!Send(socket_, kind, request)) {
     return Answer(Lost{false, Ending()});
@@ -202,7 +203,13 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
       Message message;
       switch (Receive(socket_, kMostMessage.count(), message)) {
         case Received::kMessage:
-          return Answer(std::move(message));
+          if (message.kind != MessageKind::kOutputs || !answer) {
+            return Answer(std::move(message));
+          }
+          if (!Send(socket_, message.kind, answer(message))) {
+            return Answer(Lost{false, Ending()});
+          }
+          continue;
         case Received::kClosed:
           return Answer(Lost{false, Ending()});
         case Received::kTimedOut:

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -55,9 +56,12 @@ class WorkerProcess {
   uint64_t arena_bytes() const { return arena_bytes_; }
 
   // One exchange. No answer within the limit: the worker is killed. Fails with kInterrupted when
-  // asked to stop; the worker is killed then, too.
+  // asked to stop; the worker is killed then, too. `answer`: for what the worker asks meanwhile
+  // (kOutputs); the bytes go back to it.
+  using AnswerWorker = std::function<std::vector<std::byte>(const Message&)>;
   Result<std::variant<Message, Lost>> Ask(MessageKind kind, const std::vector<std::byte>& request,
-                                          std::chrono::milliseconds limit);
+                                          std::chrono::milliseconds limit,
+                                          const AnswerWorker& answer = {});
 
   // Ends it, at once.
   void Kill();
