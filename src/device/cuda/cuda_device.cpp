@@ -42,6 +42,7 @@ Result<void> NameVariables(const Artifact& artifact, ModuleCache& modules, Launc
 Result<Job> JobOf(const RunRequest& request, ModuleCache& modules) {
   Job job;
   job.cubin = request.artifact->cubin;
+  job.toolchain = request.artifact->toolchain;
   for (const KernelResources& kernel : request.artifact->kernels) {
     job.kernels.push_back({kernel.name_expression, kernel.lowered_name});
   }
@@ -159,6 +160,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
   std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
   OPTIML_TRY(device->Ready());
   const cuda::HelloReply& facts = device->facts_;
+  device->clocks_.Choose({facts.uuid, facts.pci_bus_id});
   DeviceInfo& info = device->info_;
   info.name = facts.name;
   info.architecture = fmt::format("sm_{}", facts.compute_capability);
@@ -183,7 +185,13 @@ Result<void> CudaDevice::Ready() {
     return {};
   }
   ++workers_started_;
+  const SystemClock clock;
+  const Stopwatch starting(clock);
   OPTIML_ASSIGN(facts_, worker_.Start());
+  AddPhase("start of workers", Seconds(starting.Elapsed()).count());
+  for (const cuda::Phase& phase : facts_.phases) {
+    AddPhase("worker: start: " + phase.name, phase.seconds);
+  }
   return {};
 }
 
@@ -340,10 +348,13 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   layout.CopyTo(arena);
   AddPhase("copy to the worker", Seconds(copying.Elapsed()).count());
   message.arena_bytes = worker_.arena_bytes();
+  const bool is_gain = request.incumbent != nullptr;
+  const std::optional<ClockReading> before = clocks_.Read(is_gain);
   const Stopwatch exchange(clock);
   OPTIML_ASSIGN(auto answer, Exchange(MessageKind::kTime, cuda::Encode(message), LimitOf(request),
                                       cuda::DecodeTimeReply));
   AddPhase("exchange", Seconds(exchange.Elapsed()).count());
+  const std::optional<ClockReading> after = before ? clocks_.Read(true) : std::nullopt;
   TimeOutcome outcome;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
     Tell(*lost, outcome);
@@ -361,6 +372,10 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   if (outcome.status == RunStatus::kCompleted) {
     const Stopwatch taking(clock);
     AddTimes(reply, outcome);
+    if (before && after) {
+      outcome.conditions = Conditions{*before, *after};
+      outcome.timing.clock += "; " + DescribeConditions(*outcome.conditions);
+    }
     AddOutputs(message.sets.front(), reply.jobs.front(), ArgumentSizes(*request.plan), arena,
                outcome);
     AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());

@@ -63,13 +63,20 @@ class Gpu {
 
  private:
   explicit Gpu(const DriverApi& api) : api_(api) {}
-  Result<void> Start(int ordinal);
+  // Steps of Open().
+  Result<void> Choose(int ordinal, int& device);
+  Result<void> MakeContext(int device);
+  Result<void> MakeStream();
+  void EndPhase(const char* name);  // since the last one's end
+  // The driver's code with what may be done about it.
+  Error NoGpu(const std::string& what, int code) const;
   Result<void> LoadSupport();
   void ReadFacts(int device);
   int Launch(Handle function, uint32_t blocks, uint32_t threads, std::vector<void*> arguments);
 
   DriverApi api_;
   HelloReply facts_;
+  SteadyClock::time_point phase_begin_ = SteadyClock::now();
   Handle stream_ = nullptr;
   Handle wait_ = nullptr;
   Handle read_ = nullptr;
