@@ -128,6 +128,9 @@ TEST_F(TimeShapes, ConditionsOfAGainAreThoseOfAllItsMeasurements) {
   int calls = 0;
   run_.device.on_time = [&](const RunRequest& request) -> Result<TimeOutcome> {
     OPTIML_ASSIGN(TimeOutcome timed, time(request));
+    if (request.incumbent == nullptr) {
+      return timed;
+    }
     timed.conditions.emplace().before.temperature_celsius = 40 + calls;
     timed.conditions->after.temperature_celsius = 41 + calls;
     timed.conditions->before.throttling = std::vector<std::string>();

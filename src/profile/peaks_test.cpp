@@ -98,7 +98,7 @@ TEST_F(PeakKernelsTest, DoTheWorkThatTheyAreCreditedWith) {
       const double moved = 32 * (*profile.Get(metric::kGlobalLoadSectors) +
                                  *profile.Get(metric::kGlobalStoreSectors));
       EXPECT_LE(peak.work, moved);
-      EXPECT_GE(peak.work, moved - TwoMultiprocessors().l2_bytes);
+      EXPECT_GE(peak.work, moved - static_cast<double>(TwoMultiprocessors().l2_bytes));
     } else if (peak.into == &MeasuredPeaks::shared_bytes_per_s) {
       // 128 bytes a wavefront: no conflicts, and none left out.
       EXPECT_EQ(128 * *profile.Get(metric::kSharedLoadWavefronts), peak.work);
@@ -161,13 +161,15 @@ TEST(MeasurePeaks, TakesTheBestOfEachResource) {
     }
     return Took(kernel == "peak_read" && ++reads == 1 ? 2e-6 : 1e-6);
   };
-  const auto measured = MeasurePeaks(builder, device, Small());
+  PeakSizes sizes = Small();
+  sizes.memory_bytes = uint64_t{1} << 20;
+  const auto measured = MeasurePeaks(builder, device, sizes);
   ASSERT_TRUE(measured) << measured.error().message();
   EXPECT_THAT(measured->notes, IsEmpty());
   const MeasuredPeaks& peaks = measured->peaks;
   EXPECT_NEAR(peaks.launch_s, 1e-6, 1e-12);
-  // 2^18 bytes in a microsecond, not in two.
-  EXPECT_NEAR(peaks.dram_read_bytes_per_s, (1 << 18) / 1e-6, 1);
+  // 2^20 bytes in a microsecond, not in two.
+  EXPECT_NEAR(peaks.dram_read_bytes_per_s, (1 << 20) / 1e-6, 1);
   for (const double rate :
        {peaks.dram_copy_bytes_per_s, peaks.l2_bytes_per_s, peaks.shared_bytes_per_s,
         peaks.fp32_flops_per_s, peaks.tensor_flops_per_s}) {

@@ -189,7 +189,9 @@ void AddMachineNotes(const ReportModel& model, std::vector<std::string>& notes) 
                     FormatSeconds(floor.target.seconds), floor.target.basis);
     if (floor.times_before) {
       note += fmt::format(" The original takes {:.2f} times as long", *floor.times_before);
-      note += floor.times_after ? fmt::format(", the kept kernel {:.2f}.", *floor.times_after)
+      note += floor.times_after ? fmt::format(", the {} {:.2f}.",
+                                              model.finished ? "kept kernel" : "best one so far",
+                                              *floor.times_after)
                                 : std::string(".");
     }
     if (floor.reject_s && model.measured) {
