@@ -262,7 +262,19 @@ Result<std::variant<Reply, Lost>> CudaDevice::Exchange(
     MessageKind kind, const std::vector<std::byte>& request, Milliseconds limit,
     Result<Reply> (*decode)(const std::vector<std::byte>&)) {
   OPTIML_ASSIGN(auto answer, worker_.Ask(kind, request, kMostLimits * limit));
-  if (auto* lost = std::get_if<Lost>(&answer)) {
+  auto* lost = std::get_if<Lost>(&answer);
+  if (lost != nullptr && lost->was_killed) {
+    // No candidate is to blame: once more, with another worker. The shared memory is as it was.
+    OPTIML_TRY(Ready());
+    OPTIML_ASSIGN(answer, worker_.Ask(kind, request, kMostLimits * limit));
+    lost = std::get_if<Lost>(&answer);
+  }
+  if (lost != nullptr && lost->was_killed) {
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("{}: {}, and so was the next one: somebody kills them", info_.name,
+                             lost->reason));
+  }
+  if (lost != nullptr) {
     return std::variant<Reply, Lost>(std::move(*lost));
   }
   OPTIML_ASSIGN(Reply reply, decode(std::get<Message>(answer).bytes));

@@ -12,6 +12,7 @@
 //   fault       the context is gone afterwards
 //   hang        never ends
 //   crash       the process is ended by a signal
+//   killed      the process is killed, as if by hand
 //   refuse      the launch is refused
 //
 // FAKE_DRIVER in the environment:
@@ -165,6 +166,9 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
   }
   if (name == "crash") {
     raise(SIGSEGV);
+  }
+  if (name == "killed") {
+    raise(SIGKILL);
   }
   if (name == "once" && calls++ > 0) {
     return;
