@@ -151,6 +151,7 @@ class FakeToolbox : public Toolbox {
   std::vector<SessionOptions> session_options;      // of every call
   std::vector<ReferenceOptions> reference_options;  // of every call
   std::vector<std::string> model_specs;             // of every model that was opened
+  std::vector<DeviceChoice> measured_on;            // of every measurement of peaks
 
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path&) override {
     return std::make_unique<FakeBuilder>(toolchain);
@@ -238,7 +239,19 @@ class FakeToolbox : public Toolbox {
     return std::unique_ptr<ChatModel>(
         std::make_unique<ScriptedChatModel>(std::deque<std::string>{"{}"}));
   }
-  MachineFacts InspectMachine() override { return facts; }
+  MachineFacts InspectMachine(const std::filesystem::path&) override { return facts; }
+  Result<PeakOutcome> MeasurePeaks(const DeviceChoice& choice, const std::string& date) override {
+    measured_on.push_back(choice);
+    if (facts.gpus.empty()) {
+      return Error(ErrorCode::kUnavailable, "no NVIDIA driver: install one");
+    }
+    PeakOutcome outcome;
+    outcome.peaks.date = date;
+    outcome.peaks.dram_read_bytes_per_s = 4.31e12;
+    outcome.notes = {"f16 tensor: fault: illegal instruction"};
+    facts.gpus.front().peaks = outcome.peaks;
+    return outcome;
+  }
 };
 
 // A disk that is full: files of this process may not grow beyond `bytes`.

@@ -1,13 +1,13 @@
 #include "cli/machine_facts.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <variant>
 
 #include "base/process.h"
+#include "device/cuda/driver_api.h"
+#include "profile/peaks.h"
 
 namespace optiml {
 namespace {
@@ -53,44 +53,81 @@ ProgramFact FindFact(const std::string& name, const std::filesystem::path& fallb
   return fact;
 }
 
-// The driver API's few calls that need no context (CUDA Driver API reference, "Device Management").
-void FindGpus(MachineFacts& facts) {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) {
+// What NVML and the peaks' file say of a GPU.
+void AddDetails(const Result<cuda::Nvml>& nvml, const MachinePlaces& places, int driver_version,
+                GpuFact& gpu) {
+  gpu.peaks = LoadPeaks(places.peaks, {gpu.name, gpu.uuid, driver_version});
+  if (!nvml) {
+    gpu.nvml_problem = nvml.error().message();
     return;
   }
-  facts.has_driver = true;
-  const auto symbol = [&](const char* name) { return dlsym(driver, name); };
-  const auto init = reinterpret_cast<int (*)(unsigned)>(symbol("cuInit"));
-  const auto version = reinterpret_cast<int (*)(int*)>(symbol("cuDriverGetVersion"));
-  const auto count = reinterpret_cast<int (*)(int*)>(symbol("cuDeviceGetCount"));
-  const auto get = reinterpret_cast<int (*)(int*, int)>(symbol("cuDeviceGet"));
-  const auto name = reinterpret_cast<int (*)(char*, int, int)>(symbol("cuDeviceGetName"));
-  const auto attribute = reinterpret_cast<int (*)(int*, int, int)>(symbol("cuDeviceGetAttribute"));
-  int number = 0;
-  if (init == nullptr || version == nullptr || count == nullptr || get == nullptr ||
-      name == nullptr || attribute == nullptr) {
-    facts.driver_problem = "libcuda.so.1 lacks a function of the driver API";
-  } else if (const int status = init(0); status != 0) {
-    facts.driver_problem = fmt::format("cuInit failed with status {}", status);
-  } else if (const int status2 = count(&number); status2 != 0) {
-    facts.driver_problem = fmt::format("cuDeviceGetCount failed with status {}", status2);
+  const Result<cuda::NvmlGpu> found = nvml->Find({gpu.uuid, gpu.pci_bus_id});
+  if (found) {
+    gpu.nvml = found->Facts();
   } else {
+    gpu.nvml_problem = found.error().message();
+  }
+}
+
+std::optional<GpuFact> DescribeGpu(const cuda::DriverApi& api, int ordinal) {
+  using cuda::DriverApi;
+  int device = 0;
+  char name[256] = {};
+  if (api.device_get(&device, ordinal) != DriverApi::kSuccess ||
+      api.device_name(name, sizeof(name), device) != DriverApi::kSuccess) {
+    return std::nullopt;
+  }
+  const auto attribute = [&](int which) {
     int value = 0;
-    if (version(&value) == 0) {
-      facts.driver_version = fmt::format("{}.{}", value / 1000, value % 1000 / 10);
-    }
-    constexpr int kMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-    constexpr int kMinor = 76;
-    for (int i = 0; i < number; ++i) {
-      int device = 0;
-      int major = 0;
-      int minor = 0;
-      std::array<char, 256> text{};
-      if (get(&device, i) == 0 && name(text.data(), static_cast<int>(text.size()), device) == 0 &&
-          attribute(&major, kMajor, device) == 0 && attribute(&minor, kMinor, device) == 0) {
-        facts.gpus.push_back({text.data(), fmt::format("sm_{}{}", major, minor)});
-      }
+    api.device_attribute(&value, which, device);
+    return value;
+  };
+  GpuFact gpu;
+  gpu.name = name;
+  gpu.architecture =
+      fmt::format("sm_{}{}", attribute(DriverApi::kMajor), attribute(DriverApi::kMinor));
+  gpu.multiprocessors = attribute(DriverApi::kMultiprocessors);
+  gpu.l2_bytes = static_cast<uint64_t>(attribute(DriverApi::kL2Bytes));
+  unsigned char uuid[16] = {};
+  if (api.device_uuid != nullptr && api.device_uuid(uuid, device) == DriverApi::kSuccess) {
+    gpu.uuid = cuda::FormatUuid(uuid);
+  }
+  char bus[32] = {};
+  if (api.device_pci_bus_id != nullptr &&
+      api.device_pci_bus_id(bus, sizeof(bus), device) == DriverApi::kSuccess) {
+    gpu.pci_bus_id = bus;
+  }
+  return gpu;
+}
+
+// By the driver's few calls that need no context.
+void FindGpus(const MachinePlaces& places, MachineFacts& facts) {
+  facts.has_driver = cuda::DriverIsHere(places.driver_library);
+  if (!facts.has_driver) {
+    return;
+  }
+  const Result<cuda::DriverApi> opened = cuda::OpenDriver(places.driver_library);
+  if (!opened) {
+    facts.driver_problem = opened.error().message();
+    return;
+  }
+  const cuda::DriverApi& api = *opened;
+  if (api.driver_version != nullptr) {
+    api.driver_version(&facts.driver_version);
+  }
+  int count = 0;
+  if (const int code = api.init(0); code != cuda::DriverApi::kSuccess) {
+    facts.driver_problem = "the driver does not start: " + api.Describe(code);
+  } else if (const int listed = api.device_count(&count); listed != cuda::DriverApi::kSuccess) {
+    facts.driver_problem = "the driver does not list its GPUs: " + api.Describe(listed);
+  }
+  const Result<cuda::Nvml> nvml =
+      count > 0 ? cuda::Nvml::Open(places.nvml_library)
+                : Result<cuda::Nvml>(Error(ErrorCode::kUnavailable, "there is no GPU"));
+  for (int i = 0; i < count; ++i) {
+    if (std::optional<GpuFact> gpu = DescribeGpu(api, i)) {
+      AddDetails(nvml, places, facts.driver_version, *gpu);
+      facts.gpus.push_back(*std::move(gpu));
     }
   }
   // The driver stays open: it does not survive being unloaded.
@@ -112,7 +149,7 @@ Result<void> TryBuild(Builder& builder) {
 
 }  // namespace
 
-MachineFacts InspectThisMachine(Builder& builder) {
+MachineFacts InspectThisMachine(Builder& builder, const MachinePlaces& places) {
   MachineFacts facts;
   facts.toolchain = builder.Toolchain();
   if (facts.toolchain) {
@@ -124,7 +161,7 @@ MachineFacts InspectThisMachine(Builder& builder) {
   facts.compiler = FindFact("c++");
   facts.bubblewrap = FindFact("bwrap");
   facts.sandbox = SandboxAvailable();
-  FindGpus(facts);
+  FindGpus(places, facts);
   facts.clang_version = OPTIML_CLANG_VERSION;
   return facts;
 }

@@ -20,6 +20,26 @@ int64_t Lines(const std::string& text) {
 
 constexpr char kRun[] = "optiml-runs/copy-20000101-000000";
 
+TEST(Optimize, TheSummarySaysUnderWhichClocksTheGainWasMeasured) {
+  CommandLine line;
+  line.tools.session = [](const SessionParts& parts, const SessionOptions&,
+                          const RunRecord& record) -> Result<RunRecord> {
+    OPTIML_ASSIGN(RunRecord run, CommandLine::Finish(parts, record));
+    Conditions conditions;
+    conditions.before.sm_hz = 1980e6;
+    conditions.after.sm_hz = 1200e6;
+    conditions.after.throttling = {{"power cap"}};
+    run.result->gain_conditions = conditions;
+    run.task.bytes = 4.8e9;
+    run.environment.dram_bytes_per_s = 4.8e12;
+    return run;
+  };
+  EXPECT_EQ(line.Run({"optimize", "copy"}), kExitDone) << line.err.str();
+  EXPECT_THAT(line.out.str(), HasSubstr("clocks     SM clock 1980 MHz before, 1200 MHz after"));
+  EXPECT_THAT(line.out.str(), HasSubstr("warning: the GPU's clocks were held down"));
+  EXPECT_THAT(line.out.str(), HasSubstr("times the target floor of 1.000 ms"));
+}
+
 TEST(Optimize, LeavesTheRunsFilesAndPrintsASummary) {
   CommandLine line;
   EXPECT_EQ(line.Run({"optimize", "copy", "--seed", "7"}), kExitDone) << line.err.str();

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/stages.h"
 #include "core/host_mode.h"
+#include "optimize/time_shapes.h"
 #include "profile/diagnosis.h"
 #include "profile/ncu_import.h"
 #include "report/metric_table.h"
@@ -86,6 +87,42 @@ class ProfileCommand : public Command {
     return {};
   }
 
+  // The floors at a timed shape; absent where the task says no cost.
+  struct Floors {
+    std::optional<TargetFloor> target;
+    double reject_s = 0;  // 0: none
+  };
+  static Floors FloorsAt(const std::string& shape, const Workbench& bench) {
+    const DeviceInfo& device = bench.device->Info();
+    for (const SizeRow& row : bench.task->timed) {
+      if (row.Text() == shape) {
+        return {TargetFloorOf(WorkOf(*bench.task, row.sizes), device.dram_bytes_per_s,
+                              device.fp32_flops_per_s, device.peaks),
+                PhysicalFloor(*bench.task, row.sizes, device)};
+      }
+    }
+    return {};
+  }
+  static std::string FloorText(const Timing& timing, const Workbench& bench) {
+    const Floors floors = FloorsAt(timing.shape, bench);
+    if (!floors.target) {
+      return "";
+    }
+    return fmt::format("    {:.2f} times the target floor of {} ({})\n",
+                       timing.median_s / floors.target->seconds,
+                       FormatSeconds(floors.target->seconds), floors.target->basis);
+  }
+  static Json FloorJson(const Timing& timing, const Workbench& bench) {
+    const Floors floors = FloorsAt(timing.shape, bench);
+    if (!floors.target) {
+      return nullptr;
+    }
+    return {{"target_s", floors.target->seconds},
+            {"target_basis", floors.target->basis},
+            {"times_the_target", timing.median_s / floors.target->seconds},
+            {"reject_s", floors.reject_s > 0 ? Json(floors.reject_s) : Json(nullptr)}};
+  }
+
   static std::string ToText(const Evaluation& evaluation, const Workbench& bench) {
     const DeviceInfo& device = bench.device->Info();
     std::string out = fmt::format("{} on {}\n\n", bench.task->name, device.name);
@@ -94,6 +131,8 @@ class ProfileCommand : public Command {
           fmt::format("  {:<36} {} {} ({} to {})\n", timing.shape, FormatSeconds(timing.median_s),
                       timing.kind == TimingKind::kMeasured ? "measured" : "predicted",
                       FormatSeconds(timing.low_s), FormatSeconds(timing.high_s));
+      out += FloorText(timing, bench);
+      out += timing.clock.empty() ? "" : fmt::format("    clock: {}\n", timing.clock);
     }
     for (const KernelResources& kernel : evaluation.resources) {
       out += fmt::format(
@@ -109,7 +148,8 @@ class ProfileCommand : public Command {
         out += "  " + sentence + "\n";
       }
       if (!diagnosis.speed_of_light.empty()) {
-        out += "\nshare of the machine's limits\n";
+        out += fmt::format("\nshare of the machine's limits (memory: {})\n",
+                           DescribeBandwidth(device.dram_bytes_per_s, device.peaks));
       }
       for (const auto& [name, ratio] : diagnosis.speed_of_light) {
         const auto filled = static_cast<size_t>(std::min(std::max(ratio, 0.0), 1.0) * 40);
@@ -162,7 +202,9 @@ class ProfileCommand : public Command {
            {"kind", timing.kind == TimingKind::kMeasured ? "measured" : "predicted"},
            {"median_s", timing.median_s},
            {"low_s", timing.low_s},
-           {"high_s", timing.high_s}});
+           {"high_s", timing.high_s},
+           {"clock", timing.clock},
+           {"floor", FloorJson(timing, bench)}});
     }
     json["diagnosis"] = nullptr;
     if (evaluation.diagnosis) {

@@ -9,6 +9,7 @@
 #include "cli/progress_view.h"
 #include "cli/run_folder.h"
 #include "cli/summary.h"
+#include "optimize/time_shapes.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -118,6 +119,7 @@ EnvironmentSnapshot DescribeEnvironment(const Workbench& bench) {
   environment.prediction_error_factor = device.prediction_error_factor;
   environment.dram_bytes_per_s = device.dram_bytes_per_s;
   environment.fp32_flops_per_s = device.fp32_flops_per_s;
+  environment.peaks = device.peaks;
   return environment;
 }
 
@@ -161,6 +163,13 @@ Result<RunRecord> MakeRunHeader(const Workbench& bench, const TaskOptions& task_
   };
   OPTIML_ASSIGN(record.task.bytes, cost(task.cost.bytes));
   OPTIML_ASSIGN(record.task.operations, cost(task.cost.operations));
+
+  if (!task.timed.empty()) {
+    const SizeBindings& sizes = task.timed.front().sizes;
+    record.task.is_half = WorkOf(task, sizes).is_half;
+    const double floor = PhysicalFloor(task, sizes, bench.device->Info());
+    record.task.reject_floor_s = floor > 0 ? std::optional(floor) : std::nullopt;
+  }
 
   record.environment = DescribeEnvironment(bench);
   record.environment.started_at = env.clock->WallTime();

@@ -58,7 +58,19 @@ std::string RunSummary(const ReportModel& model, const std::filesystem::path& fo
     out += Row("gain", fmt::format("{} ({} to {})", FormatFactor(model.gain->value),
                                    FormatFactor(model.gain->low), FormatFactor(model.gain->high)));
   }
+  if (model.floor && model.floor->times_after) {
+    out += Row("floor",
+               fmt::format("{:.2f} times the target floor of {} ({})", *model.floor->times_after,
+                           FormatSeconds(model.floor->target.seconds), model.floor->target.basis));
+  }
   out += Row("device", run.environment.device_name);
+  if (run.result && run.result->gain_conditions) {
+    out += Row("clocks", DescribeConditions(*run.result->gain_conditions));
+    if (const std::string warning = ThrottleWarning(*run.result->gain_conditions);
+        !warning.empty()) {
+      out += WrapText("warning: " + warning, 2, env.width);
+    }
+  }
   const size_t candidates = run.nodes.empty() ? 0 : run.nodes.size() - 1;
   const auto repeats = std::count_if(run.nodes.begin(), run.nodes.end(),
                                      [](const NodeRecord& node) { return node.duplicate_of >= 0; });

@@ -315,6 +315,133 @@ TEST(Doctor, SaysWhatAnUnwritableCacheMeans) {
                                         "set OPTIML_CACHE_DIR to a folder"));
 }
 
+// A machine with one GPU that NVML knows.
+GpuFact AGpu() {
+  GpuFact gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.architecture = "sm_90";
+  gpu.multiprocessors = 132;
+  cuda::NvmlFacts nvml;
+  nvml.driver_version.value = "580.65.06";
+  nvml.sm_hz.value = 345e6;
+  nvml.most_sm_hz.value = 1980e6;
+  nvml.memory_hz.why_not = "NVML: Not Supported";
+  nvml.temperature_celsius.value = 34;
+  nvml.throttling.value = std::vector<std::string>();
+  nvml.mig_mode.value = false;
+  nvml.ecc.value = true;
+  nvml.free_bytes.value = 139'000'000'000;
+  nvml.total_bytes.value = 141'000'000'000;
+  nvml.processes.value = std::vector<cuda::NvmlProcess>();
+  gpu.nvml = nvml;
+  return gpu;
+}
+
+CommandLine& WithGpu(CommandLine& line, const GpuFact& gpu) {
+  line.tools.facts.toolchain = *line.tools.toolchain;
+  line.tools.facts.compiler = {"c++", "/usr/bin/c++", "g++ 12"};
+  line.tools.facts.has_driver = true;
+  line.tools.facts.driver_version = 13000;
+  line.tools.facts.gpus = {gpu};
+  return line;
+}
+
+TEST(Doctor, TellsWhatAGpuIsDoing) {
+  CommandLine line;
+  WithGpu(line, AGpu());
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone) << line.err.str();
+  const std::string out = line.out.str();
+  EXPECT_THAT(out, HasSubstr("ok       driver        580.65.06, for CUDA 13.0"));
+  EXPECT_THAT(out, HasSubstr("SM 345 MHz of 1980 MHz, memory ? MHz (NVML: Not Supported)"));
+  EXPECT_THAT(out, HasSubstr("no throttling"));
+  EXPECT_THAT(out, HasSubstr("ok       GPU memory    139.0 of 141.0 GB free"));
+  EXPECT_THAT(out, HasSubstr("ok       other work    no other process"));
+  EXPECT_THAT(out, HasSubstr("ok       MIG           mode off"));
+  EXPECT_THAT(out, HasSubstr("missing  peaks         not measured with this driver"));
+  EXPECT_THAT(out, HasSubstr("optiml doctor --measure-peaks"));
+}
+
+TEST(Doctor, SaysWhatFollowsFromOthersOnTheGpu) {
+  GpuFact gpu = AGpu();
+  gpu.nvml->free_bytes.value = 300'000'000;
+  gpu.nvml->processes.value = {{4000, 140'000'000'000}, {4001, std::nullopt}};
+  gpu.nvml->throttling.value = {"power cap"};
+  CommandLine line;
+  WithGpu(line, gpu);
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone);
+  const std::string out = line.out.str();
+  EXPECT_THAT(out, HasSubstr("missing  GPU memory    0.3 of 141.0 GB free"));
+  EXPECT_THAT(out, HasSubstr("no room for a context"));
+  EXPECT_THAT(out, HasSubstr("process 4000 (140.0 GB), process 4001"));
+  EXPECT_THAT(out, HasSubstr("times may be disturbed"));
+  EXPECT_THAT(out, HasSubstr("held down: power cap"));
+  EXPECT_THAT(out, HasSubstr("times are longer than those of the full clock"));
+  EXPECT_EQ(line.Run({"doctor", "--json"}), kExitDone);
+  const auto json = nlohmann::json::parse(line.out.str());
+  const auto& nvml = json["gpus"][0]["nvml"];
+  EXPECT_EQ(nvml["processes"][0]["pid"], 4000);
+  EXPECT_EQ(nvml["processes"][1]["bytes"], nullptr);
+  EXPECT_EQ(nvml["memory_hz"], nullptr);
+  EXPECT_EQ(nvml["not_known"]["memory_hz"], "NVML: Not Supported");
+  EXPECT_EQ(nvml["throttling"][0], "power cap");
+  EXPECT_EQ(json["gpus"][0]["peaks"], nullptr);
+}
+
+TEST(Doctor, ADriverThatIsOlderThanTheToolkitIsNamed) {
+  CommandLine line;
+  WithGpu(line, AGpu()).tools.facts.driver_version = 12040;
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone);
+  EXPECT_THAT(line.out.str(),
+              HasSubstr("missing  driver        580.65.06, for CUDA 12.4, older than NVRTC 13.0"));
+  EXPECT_THAT(line.out.str(), HasSubstr("toolkit of CUDA 12.4 or earlier with OPTIML_CUDA_HOME"));
+}
+
+TEST(Doctor, ASliceAndAMissingNvmlAreCalledThat) {
+  GpuFact gpu = AGpu();
+  gpu.nvml->is_mig_slice = true;
+  gpu.multiprocessors = 16;
+  gpu.l2_bytes = 6'000'000;
+  CommandLine line;
+  WithGpu(line, gpu);
+  line.Run({"doctor"});
+  EXPECT_THAT(line.out.str(), HasSubstr("this is a slice: 16 multiprocessors, 6.0 MB of L2"));
+  gpu.nvml.reset();
+  gpu.nvml_problem = "no NVML: libnvidia-ml.so.1: cannot open shared object file";
+  WithGpu(line, gpu);
+  EXPECT_EQ(line.Run({"doctor"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("missing  NVML          no NVML: libnvidia-ml.so.1"));
+}
+
+TEST(Doctor, MeasuresPeaksOfTheGpuThatWasAskedFor) {
+  CommandLine line;
+  WithGpu(line, AGpu());
+  EXPECT_EQ(line.Run({"doctor", "--measure-peaks"}), kExitDone) << line.err.str();
+  ASSERT_EQ(line.tools.measured_on.size(), 1U);
+  EXPECT_EQ(line.tools.measured_on[0].kind, "cuda");
+  EXPECT_EQ(line.tools.measured_on[0].peaks, line.env.working_directory / "cache" / "peaks");
+  EXPECT_THAT(line.out.str(),
+              HasSubstr("ok       peaks         memory 4.31 TB/s read; 2000-01-01"));
+  EXPECT_THAT(line.out.str(), HasSubstr("note: f16 tensor: fault: illegal instruction"));
+  EXPECT_EQ(line.Run({"doctor", "--measure-peaks", "--device", "cuda:3", "--json"}), kExitDone);
+  EXPECT_EQ(line.tools.measured_on[1].kind, "cuda:3");
+  const auto json = nlohmann::json::parse(line.out.str());
+  EXPECT_EQ(json["gpus"][0]["peaks"]["dram_read_bytes_per_s"], 4.31e12);
+  EXPECT_THAT(line.Run({"doctor", "--device", "emulator"}), kExitBadUse);
+}
+
+TEST(Doctor, WithoutAGpuNothingCanBeMeasured) {
+  CommandLine line;
+  WithGpu(line, AGpu()).tools.facts.gpus.clear();
+  EXPECT_EQ(line.Run({"doctor", "--measure-peaks"}), kExitEnvironment);
+  EXPECT_THAT(line.err.str(), HasSubstr("no NVIDIA driver"));
+  WithGpu(line, AGpu());
+  line.env.variables.clear();
+  EXPECT_EQ(line.Run({"doctor", "--measure-peaks"}), kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("no folder to keep them in"));
+  EXPECT_EQ(line.Run({"doctor", "--device", "cuda:2"}), kExitDone);
+  EXPECT_THAT(line.out.str(), HasSubstr("number 2 was asked for, the driver lists 1"));
+}
+
 TEST(Doctor, SaysWhatFollowsFromWhatIsMissing) {
   CommandLine line;
   line.tools.facts.toolchain = *line.tools.toolchain;

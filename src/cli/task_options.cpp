@@ -263,6 +263,23 @@ ReferenceOptions ReferenceFor(const TaskOptions& options, const CliEnv& env) {
   return reference;
 }
 
+std::filesystem::path PeaksFolder(const CliEnv& env) {
+  const auto cache = env.CacheDirectory();
+  return cache ? *cache / "peaks" : std::filesystem::path();
+}
+
+void AddGpuChoice(CLI::App& app, std::string& device) {
+  app.add_option("--device", device, "the GPU: cuda (the first), or cuda:N")
+      ->type_name("DEVICE")
+      ->check([](const std::string& text) {
+        return text.starts_with("cuda") && IsDevice(text).empty()
+                   ? std::string()
+                   : fmt::format("\"{}\" is none of cuda, cuda:N", text);
+      })
+      ->capture_default_str()
+      ->group("GPU");
+}
+
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,
                                 const VerifierOptions& checks) {
   Workbench bench;
@@ -294,6 +311,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   choice.threads = options.threads > 0
                        ? options.threads
                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  choice.peaks = PeaksFolder(env);
   OPTIML_ASSIGN(bench.device, MakeChosenDevice(choice, env, tools));
 
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";

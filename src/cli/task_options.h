@@ -65,6 +65,12 @@ struct Workbench {
 // How host references are compiled and run with these options.
 ReferenceOptions ReferenceFor(const TaskOptions& options, const CliEnv& env);
 
+// The folder that keeps measured peaks of GPUs; empty when there is no cache.
+std::filesystem::path PeaksFolder(const CliEnv& env);
+
+// Adds "--device" to commands that look at GPUs alone.
+void AddGpuChoice(CLI::App& app, std::string& device);
+
 // Loads the task, compares it with its launcher, opens the toolchain and the device, compiles the
 // reference. Leaves nothing behind but cached files. `checks`: how many cases must fit in memory.
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,

@@ -21,6 +21,7 @@
 #include "llm/budget.h"
 #include "llm/chat_model.h"
 #include "optimize/session.h"
+#include "profile/peaks.h"
 #include "task/reference.h"
 #include "task/task.h"
 #include "verify/verifier.h"
@@ -34,6 +35,7 @@ struct DeviceChoice {
   std::string description = kDefaultDescription;  // a built-in name or an absolute path
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;  // set when the user wants the end
+  std::filesystem::path peaks;              // folder of measured peaks; empty: none
 };
 
 class Toolbox {
@@ -73,7 +75,10 @@ class Toolbox {
   virtual Result<std::unique_ptr<ChatModel>> MakeChatModel(
       const std::string& spec, const CliEnv& env, const std::shared_ptr<ModelLedger>& budget) = 0;
 
-  virtual MachineFacts InspectMachine() = 0;
+  // `peaks`: the folder of measured peaks; empty: none.
+  virtual MachineFacts InspectMachine(const std::filesystem::path& peaks) = 0;
+  // Measures the limits of a GPU ("cuda", "cuda:1") and keeps them in choice.peaks.
+  virtual Result<PeakOutcome> MeasurePeaks(const DeviceChoice& choice, const std::string& date) = 0;
 };
 
 // Opens nothing until it is asked.

@@ -105,6 +105,28 @@ std::string DescriptionFor(const std::string& gpu, const std::string& chosen) {
   return chosen;
 }
 
+Result<std::unique_ptr<CudaDevice>> MakeGpu(const DeviceChoice& choice) {
+  CudaOptions options;
+  options.worker.stop = choice.stop;
+  OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
+  return CudaDevice::Make(std::move(options));
+}
+
+PeakKey KeyOf(const cuda::HelloReply& facts) {
+  return {facts.name, facts.uuid, facts.driver_version};
+}
+
+// What a candidate that costs its worker costs beside.
+std::string StartOfAWorker(const std::vector<cuda::Phase>& phases) {
+  double sum = 0;
+  std::string parts;
+  for (const cuda::Phase& phase : phases) {
+    sum += phase.seconds;
+    parts += fmt::format("{}{} {:.3f}", parts.empty() ? "" : ", ", phase.name, phase.seconds);
+  }
+  return fmt::format("a new worker opens the GPU in {:.3f} s: {}", sum, parts);
+}
+
 class RealToolbox : public Toolbox {
  public:
   std::unique_ptr<Builder> MakeBuilder(const std::filesystem::path& cache) override {
@@ -120,10 +142,8 @@ class RealToolbox : public Toolbox {
     if (choice.kind == "emulator") {
       return MakeEmulatorDevice(EmulatorOptionsOf(choice));
     }
-    CudaOptions options;
-    options.worker.stop = choice.stop;
-    OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
-    OPTIML_ASSIGN(std::unique_ptr<CudaDevice> gpu, CudaDevice::Make(std::move(options)));
+    OPTIML_ASSIGN(std::unique_ptr<CudaDevice> gpu, MakeGpu(choice));
+    gpu->UsePeaks(LoadPeaks(choice.peaks, KeyOf(gpu->facts())));
     KeepFreedMemory();  // contents and results of each candidate
     DeviceChoice checks = choice;
     checks.description = DescriptionFor(gpu->Info().name, choice.description);
@@ -201,9 +221,22 @@ class RealToolbox : public Toolbox {
     return OpenModelByName(spec, env, budget);
   }
 
-  MachineFacts InspectMachine() override {
+  MachineFacts InspectMachine(const std::filesystem::path& peaks) override {
     const auto builder = MakeBuilder({});
-    return InspectThisMachine(*builder);
+    MachinePlaces places;
+    places.peaks = peaks;
+    return InspectThisMachine(*builder, places);
+  }
+
+  Result<PeakOutcome> MeasurePeaks(const DeviceChoice& choice, const std::string& date) override {
+    OPTIML_ASSIGN(const std::unique_ptr<CudaDevice> gpu, MakeGpu(choice));
+    const auto builder = MakeBuilder({});
+    OPTIML_ASSIGN(PeakOutcome outcome, optiml::MeasurePeaks(*builder, *gpu));
+    outcome.peaks.date = date;
+    outcome.peaks.driver = gpu->DriverVersion();
+    outcome.notes.push_back(StartOfAWorker(gpu->facts().phases));
+    OPTIML_TRY(SavePeaks(choice.peaks, KeyOf(gpu->facts()), outcome.peaks));
+    return outcome;
   }
 };
 

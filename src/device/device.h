@@ -22,10 +22,12 @@
 
 #include "base/result.h"
 #include "core/artifact.h"
+#include "core/conditions.h"
 #include "core/device_use.h"
 #include "core/dtype.h"
 #include "core/evaluation.h"
 #include "core/launch_plan.h"
+#include "core/measured_peaks.h"
 #include "core/metrics.h"
 
 namespace optiml {
@@ -49,6 +51,8 @@ struct DeviceInfo {
   uint64_t l2_bytes = 0;
   double dram_bytes_per_s = 0;  // pin bandwidth
   double fp32_flops_per_s = 0;  // with FMA as two
+  // What was measured on this very device; absent: nobody has yet. Checks stay with the pin rate.
+  std::optional<MeasuredPeaks> peaks;
   // Stated relative error of Time(), as a factor: predictions of a gain below it prove nothing. 1
   // when measured.
   double prediction_error_factor = 1;
@@ -175,6 +179,8 @@ struct TimeOutcome {
   std::vector<std::optional<OutputsDigest>> other_digests;
   std::vector<Finding> findings;  // empty for an honest kernel
   std::optional<Gain> gain;       // with RunRequest::incumbent
+  // Of a device that measures, where somebody could read them; timing.clock says them, too.
+  std::optional<Conditions> conditions;
 };
 
 class Device {

@@ -244,6 +244,7 @@ GainVerdict JudgeMeasurement(const GainMeasurement& measured) {
       "measured {:.3g} times as fast as the original (95 % interval {:.4g} to {:.4g}; again, in "
       "each other's places and on other data: {:.4g} to {:.4g})",
       first.ratio, first.low, first.high, second.low, second.high);
+  verdict.conditions = measured.conditions;
   verdict.reason =
       verdict.kept ? numbers : "no significant difference: " + numbers + ", which may be no gain";
   return verdict;

@@ -45,6 +45,7 @@ struct GainVerdict {
   bool kept = false;
   double gain = 1;  // root time / best time
   std::string reason;
+  std::optional<Conditions> conditions = {};  // under which it was measured
 };
 // Predicted times: only above the device's stated error.
 GainVerdict JudgePrediction(const Evaluation& root, const Evaluation& best, const DeviceInfo& info);

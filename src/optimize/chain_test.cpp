@@ -190,6 +190,14 @@ TEST(JudgeMeasurement, BothIntervalsMustExcludeThatThereIsNoGain) {
   EXPECT_THAT(unconfirmed.reason, HasSubstr("no significant difference"));
 }
 
+TEST(JudgeMeasurement, KeepsTheConditionsOfTheMeasurement) {
+  GainMeasurement measured{{{1.1, 1.05, 1.15}}, {{1.1, 1.01, 1.2}}};
+  EXPECT_FALSE(JudgeMeasurement(measured).conditions);
+  measured.conditions.emplace().before.sm_hz = 1980e6;
+  ASSERT_TRUE(JudgeMeasurement(measured).conditions);
+  EXPECT_EQ(JudgeMeasurement(measured).conditions->before.sm_hz, 1980e6);
+}
+
 TEST(JudgeMeasurement, TakesTheGeometricMeanOverTheShapes) {
   const std::vector<Gain> shapes = {{4, 3.9, 4.1}, {1, 0.99, 1.01}};
   const GainVerdict verdict = JudgeMeasurement({shapes, shapes});

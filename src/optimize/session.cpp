@@ -429,6 +429,7 @@ class Session {
     result.chain = std::move(chain.steps);
     result.best = chain.best.evaluation;
     result.gain = verdict.gain;
+    result.gain_conditions = verdict.conditions;
     result.reason = verdict.reason;
     result.improved = verdict.kept;
     if (verdict.kept) {

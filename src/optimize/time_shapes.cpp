@@ -85,6 +85,20 @@ double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const De
          info.dram_bytes_per_s;
 }
 
+CompulsoryWork WorkOf(const KernelTask& task, const SizeBindings& sizes) {
+  CompulsoryWork work;
+  const auto value = [&](const std::optional<SizeExpr>& formula) -> std::optional<double> {
+    const Result<int64_t> cost = formula ? formula->Evaluate(sizes) : Result<int64_t>(0);
+    return formula && cost ? std::optional(static_cast<double>(*cost)) : std::nullopt;
+  };
+  work.bytes = value(task.cost.bytes);
+  work.operations = value(task.cost.operations);
+  work.is_half = std::any_of(task.args.begin(), task.args.end(), [](const ArgSpec& arg) {
+    return arg.is_buffer && (arg.dtype == DType::kF16 || arg.dtype == DType::kBf16);
+  });
+  return work;
+}
+
 RunRequest ShapeTimer::MakeRequest(const LaunchPlan& plan,
                                    const std::vector<const TaskInputs*>& inputs) const {
   const uint8_t poison = PoisonFor(task_);
@@ -213,6 +227,7 @@ Result<std::optional<Rejection>> ShapeTimer::CheckOne(size_t row,
 
 Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandidate& candidate,
                                                  const PreparedCandidate& incumbent, uint64_t seed,
+                                                 std::optional<Conditions>& conditions,
                                                  std::string& why_not) {
   // Launches in host mode are those for the timed contents.
   const bool live = candidate.live != nullptr || incumbent.live != nullptr;
@@ -236,6 +251,9 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
     why_not = fmt::format("{}: {}", RunStatusName(timed.status), timed.reason);
     return std::optional<Gain>();
   }
+  if (timed.conditions) {
+    conditions = conditions ? Joined(*conditions, *timed.conditions) : *timed.conditions;
+  }
   return timed.gain;
 }
 
@@ -245,13 +263,13 @@ Result<std::optional<GainMeasurement>> ShapeTimer::MeasureGain(const PreparedCan
   GainMeasurement measured;
   for (size_t row = 0; row < task_.timed.size(); ++row) {
     OPTIML_ASSIGN(const std::optional<Gain> first,
-                  GainOnce(row, candidate, incumbent, kGainSeed, why_not));
+                  GainOnce(row, candidate, incumbent, kGainSeed, measured.conditions, why_not));
     if (!first) {
       return std::optional<GainMeasurement>();
     }
     // In the incumbent's place, so that a better place in memory cannot look like a better kernel.
     OPTIML_ASSIGN(const std::optional<Gain> swapped,
-                  GainOnce(row, incumbent, candidate, kGainSeed + 1, why_not));
+                  GainOnce(row, incumbent, candidate, kGainSeed + 1, measured.conditions, why_not));
     if (!swapped) {
       return std::optional<GainMeasurement>();
     }

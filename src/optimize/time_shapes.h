@@ -25,11 +25,15 @@ namespace optiml {
 // bytes. 0: not known.
 double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const DeviceInfo& info);
 
+// What the task says its work costs at these sizes, for the target floor.
+CompulsoryWork WorkOf(const KernelTask& task, const SizeBindings& sizes);
+
 // Two candidates timed in turn at every timed shape, twice: the second time in each other's places
 // in memory, on fresh contents.
 struct GainMeasurement {
-  std::vector<Gain> first;   // by timed shape
-  std::vector<Gain> second;  // likewise
+  std::vector<Gain> first;                    // by timed shape
+  std::vector<Gain> second;                   // likewise
+  std::optional<Conditions> conditions = {};  // around all of it, where the device reads them
 };
 
 class ShapeTimer {
@@ -65,7 +69,7 @@ class ShapeTimer {
                                             TimeOutcome& timed, Evaluation& evaluation);
   Result<std::optional<Gain>> GainOnce(size_t row, const PreparedCandidate& candidate,
                                        const PreparedCandidate& incumbent, uint64_t seed,
-                                       std::string& why_not);
+                                       std::optional<Conditions>& conditions, std::string& why_not);
 
   const KernelTask& task_;
   Device& device_;

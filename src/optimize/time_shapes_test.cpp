@@ -123,6 +123,47 @@ TEST_F(TimeShapes, GainsAreMeasuredInBothPlaces) {
   }
 }
 
+TEST_F(TimeShapes, ConditionsOfAGainAreThoseOfAllItsMeasurements) {
+  const auto time = run_.device.on_time;
+  int calls = 0;
+  run_.device.on_time = [&](const RunRequest& request) -> Result<TimeOutcome> {
+    OPTIML_ASSIGN(TimeOutcome timed, time(request));
+    if (request.incumbent == nullptr) {
+      return timed;
+    }
+    timed.conditions.emplace().before.temperature_celsius = 40 + calls;
+    timed.conditions->after.temperature_celsius = 41 + calls;
+    timed.conditions->before.throttling = std::vector<std::string>();
+    timed.conditions->after.throttling = std::vector<std::string>();
+    if (++calls == 2) {
+      timed.conditions->before.throttling = {{"power cap"}};
+    }
+    return timed;
+  };
+  std::string why_not;
+  const auto measured = ShapeTimer(run_.task, run_.device, verifier_, 1)
+                            .MeasureGain(Prepared("a"), Prepared("b"), why_not);
+  ASSERT_TRUE(measured && *measured) << why_not;
+  const std::optional<Conditions>& conditions = (*measured)->conditions;
+  ASSERT_TRUE(conditions);
+  EXPECT_EQ(conditions->before.temperature_celsius, 40);
+  EXPECT_EQ(conditions->after.temperature_celsius, 40 + calls);
+  EXPECT_THAT(ThrottlingOf(*conditions), testing::ElementsAre("power cap"));
+}
+
+TEST_F(TimeShapes, TheWorkOfATaskIsItsCost) {
+  run_.task.cost.bytes = SizeExpr(int64_t{32});
+  const SizeBindings sizes = run_.task.checked.front().sizes;
+  EXPECT_EQ(WorkOf(run_.task, sizes).bytes, 32);
+  EXPECT_FALSE(WorkOf(run_.task, sizes).is_half);
+  for (ArgSpec& arg : run_.task.args) {
+    arg.dtype = arg.is_buffer ? DType::kBf16 : arg.dtype;
+  }
+  EXPECT_TRUE(WorkOf(run_.task, sizes).is_half);
+  run_.task.cost.bytes.reset();
+  EXPECT_FALSE(WorkOf(run_.task, sizes).bytes);
+}
+
 TEST_F(TimeShapes, AGainThatCannotBeMeasuredSaysWhy) {
   run_.device.on_time = [](const RunRequest&) -> Result<TimeOutcome> {
     TimeOutcome outcome;

@@ -62,9 +62,21 @@ class Evidence {
   Diagnosis& diagnosis_;
 };
 
+// What memory reaches when it was measured, else the pin rate.
+double DramRate(const DeviceInfo& device) {
+  const double measured = device.peaks ? device.peaks->dram_bytes_per_s() : 0;
+  return measured > 0 ? measured : device.dram_bytes_per_s;
+}
+
+double Fp32Rate(const DeviceInfo& device) {
+  const double measured = device.peaks ? device.peaks->fp32_flops_per_s : 0;
+  return measured > 0 ? measured : device.fp32_flops_per_s;
+}
+
 // Fractions of the limits, from utilisation metrics or else from counts over time.
-std::map<std::string, double> SpeedOfLight(const Profile& profile, double seconds,
+std::map<std::string, double> SpeedOfLight(const Profile& profile, const Timing& timing,
                                            const DeviceInfo& device) {
+  const double seconds = timing.median_s;
   std::map<std::string, double> fractions;
   const auto put = [&](const char* name, std::optional<double> value) {
     if (value.has_value()) {
@@ -74,10 +86,16 @@ std::map<std::string, double> SpeedOfLight(const Profile& profile, double second
   const auto read = profile.Get(metric::kDramReadBytes);
   const auto written = profile.Get(metric::kDramWriteBytes);
   const auto dirty = profile.Get(metric::kDramDirtyBytes);
+  const double bandwidth = DramRate(device);
   std::optional<double> dram = profile.Get(metric::kDramUtilisation);
-  if (!dram.has_value() && (read.has_value() || written.has_value()) && seconds > 0 &&
-      device.dram_bytes_per_s > 0) {
-    dram = (Or0(read) + Or0(written) + Or0(dirty)) / seconds / device.dram_bytes_per_s;
+  if (dram.has_value() && bandwidth > 0) {
+    *dram *= device.dram_bytes_per_s / bandwidth;  // counters are shares of the pin rate
+  }
+  // The emulator's share is of the time that it predicts.
+  const bool is_predicted = profile.source == ProfileSource::kEmulator;
+  if ((!dram.has_value() || (is_predicted && timing.kind == TimingKind::kMeasured)) &&
+      (read.has_value() || written.has_value()) && seconds > 0 && bandwidth > 0) {
+    dram = (Or0(read) + Or0(written) + Or0(dirty)) / seconds / bandwidth;
   }
   put("dram", dram);
   put("l2", profile.Get(metric::kL2Utilisation));
@@ -87,9 +105,9 @@ std::map<std::string, double> SpeedOfLight(const Profile& profile, double second
   const auto mul = profile.Get(metric::kFmulInstructions);
   const auto fma = profile.Get(metric::kFfmaInstructions);
   if ((add.has_value() || mul.has_value() || fma.has_value()) && seconds > 0 &&
-      device.fp32_flops_per_s > 0) {
+      Fp32Rate(device) > 0) {
     // A pipe slot is a pipe slot: an addition keeps it as long as a multiply-add does.
-    put("fp32", 2 * (Or0(add) + Or0(mul) + Or0(fma)) / seconds / device.fp32_flops_per_s);
+    put("fp32", 2 * (Or0(add) + Or0(mul) + Or0(fma)) / seconds / Fp32Rate(device));
   }
   put("sm", profile.Get(metric::kSmUtilisation));
   return fractions;
@@ -157,9 +175,17 @@ constexpr Limit kLimits[] = {
     {"sm", metric::kSmUtilisation, "a pipe of the multiprocessors", Bound::kCompute},
 };
 
+// A measured peak is what can be reached.
+double Reachable(const Limit& limit, const DeviceInfo& device) {
+  const bool is_measured =
+      limit.reachable < 1 && device.peaks && device.peaks->dram_bytes_per_s() > 0;
+  return is_measured ? 1 : limit.reachable;
+}
+
 // How near the resource is to what can be reached of it, 0 to 1.
-double Nearness(const std::map<std::string, double>& fractions, const Limit& limit) {
-  return std::min(1.0, At(fractions, limit.name) / limit.reachable);
+double Nearness(const std::map<std::string, double>& fractions, const Limit& limit,
+                const DeviceInfo& device) {
+  return std::min(1.0, At(fractions, limit.name) / Reachable(limit, device));
 }
 
 // The latency side of the table: nothing is near its limit.
@@ -201,7 +227,7 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
                    const std::vector<KernelResources>& resources) {
   Diagnosis diagnosis;
   Evidence evidence(profile, diagnosis);
-  diagnosis.speed_of_light = SpeedOfLight(profile, timing.median_s, device);
+  diagnosis.speed_of_light = SpeedOfLight(profile, timing, device);
   const auto& fractions = diagnosis.speed_of_light;
   if (fractions.empty()) {
     diagnosis.cause = "nothing was counted";
@@ -223,7 +249,7 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   const Limit* nearest = nullptr;
   double best = 0;
   for (const Limit& limit : kLimits) {
-    const double fraction = Nearness(fractions, limit);
+    const double fraction = Nearness(fractions, limit, device);
     if (fraction > best + 1e-9) {
       nearest = &limit;
       best = fraction;
@@ -233,7 +259,7 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   for (const Limit& limit : kLimits) {
     if (nearest != nullptr && limit.bound != nearest->bound &&
         std::string_view(limit.name) != "sm") {
-      second = std::max(second, Nearness(fractions, limit));
+      second = std::max(second, Nearness(fractions, limit, device));
     }
   }
 
@@ -249,9 +275,10 @@ Diagnosis Diagnose(const Profile& profile, const Timing& timing, const DeviceInf
   }
   if (nearest != nullptr && best >= kNearLimit) {
     diagnosis.bound = nearest->bound;
-    evidence.Say(
-        fmt::format("{} is at {:.2f} of {}", nearest->what, best,
-                    nearest->reachable < 1 ? "what streaming kernels reach" : "its limit"));
+    evidence.Say(fmt::format("{} is at {:.2f} of {}", nearest->what, best,
+                             nearest->reachable >= 1           ? "its limit"
+                             : Reachable(*nearest, device) < 1 ? "what streaming kernels reach"
+                                                               : "its measured peak"));
     if (*nearest->id != '\0') {
       evidence.Quote(nearest->id, "share of the peak");
     }

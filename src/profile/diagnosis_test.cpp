@@ -57,6 +57,34 @@ TEST_F(DiagnoseTest, DeviceMemoryIsNearWhatStreamingKernelsReach) {
   EXPECT_EQ(Result().bound, Bound::kLatency);
 }
 
+TEST_F(DiagnoseTest, FractionsAreOfMeasuredPeaksWhereTheyAreThere) {
+  device_.peaks.emplace().dram_read_bytes_per_s = 3.2e12;
+  device_.peaks->fp32_flops_per_s = 50e12;
+  Put(metric::kDramReadBytes, 2.4e9);
+  Put(metric::kFfmaInstructions, 5e9);
+  Diagnosis diagnosis = Result();
+  EXPECT_NEAR(diagnosis.speed_of_light.at("dram"), 0.75, 1e-9);
+  EXPECT_NEAR(diagnosis.speed_of_light.at("fp32"), 0.2, 1e-9);
+  EXPECT_THAT(diagnosis.evidence,
+              Contains(HasSubstr("device memory is at 0.75 of its measured peak")));
+  // A counter's share is of the pin rate.
+  Put(metric::kDramUtilisation, 0.6);
+  profile_.source = ProfileSource::kNcu;
+  EXPECT_NEAR(Result().speed_of_light.at("dram"), 0.75, 1e-9);
+}
+
+// The emulator's share of the time that it predicts says nothing of a time that was measured.
+TEST_F(DiagnoseTest, BytesOverAMeasuredTimeCountMoreThanThePredictedShare) {
+  Put(metric::kDramReadBytes, 3.2e9);
+  Put(metric::kDramUtilisation, 0.3);
+  EXPECT_NEAR(Result().speed_of_light.at("dram"), 0.8, 1e-9);
+  profile_.source = ProfileSource::kCupti;
+  EXPECT_NEAR(Result().speed_of_light.at("dram"), 0.3, 1e-9);
+  profile_.source = ProfileSource::kEmulator;
+  timing_.kind = TimingKind::kPredicted;
+  EXPECT_NEAR(Result().speed_of_light.at("dram"), 0.3, 1e-9);
+}
+
 TEST_F(DiagnoseTest, NamesUncoalescedAccesses) {
   Put(metric::kL2Utilisation, 0.9);
   Put(metric::kDramUtilisation, 0.2);

@@ -273,6 +273,31 @@ Json RooflineJson(const ReportModel& model) {
           {"points", std::move(points)}};
 }
 
+Json FloorJson(const ReportModel& model) {
+  if (!model.floor) {
+    return nullptr;
+  }
+  return {{"target_s", model.floor->target.seconds},
+          {"target_basis", model.floor->target.basis},
+          {"reject_s", OrNull(model.floor->reject_s)},
+          {"times_before", OrNull(model.floor->times_before)},
+          {"times_after", OrNull(model.floor->times_after)}};
+}
+
+Json ConditionsJson(const std::optional<RunResult>& result) {
+  if (!result || !result->gain_conditions) {
+    return nullptr;
+  }
+  const auto reading = [](const ClockReading& one) {
+    return Json{{"sm_hz", OrNull(one.sm_hz)},
+                {"memory_hz", OrNull(one.memory_hz)},
+                {"temperature_celsius", OrNull(one.temperature_celsius)},
+                {"throttling", one.throttling ? Json(*one.throttling) : Json(nullptr)}};
+  };
+  return {{"before", reading(result->gain_conditions->before)},
+          {"after", reading(result->gain_conditions->after)}};
+}
+
 }  // namespace
 
 std::string JsonReport(const ReportModel& model) {
@@ -292,6 +317,8 @@ std::string JsonReport(const ReportModel& model) {
   json["time_before_s"] = OrNull(model.time_before_s);
   json["time_after_s"] = OrNull(model.time_after_s);
   json["gain"] = ToJson(model.gain);
+  json["gain_conditions"] = ConditionsJson(run.result);
+  json["floor"] = FloorJson(model);
   json["shapes"] = Json::array();
   for (const ShapeRow& row : model.shapes) {
     json["shapes"].push_back({{"shape", row.shape},
@@ -344,14 +371,17 @@ std::string JsonReport(const ReportModel& model) {
                   {"origin", run.task.origin},
                   {"bytes", OrNull(run.task.bytes)},
                   {"operations", OrNull(run.task.operations)}};
-  json["environment"] = {{"optiml_version", run.environment.optiml_version},
-                         {"device", run.environment.device_name},
-                         {"architecture", run.environment.architecture},
-                         {"toolchain", run.environment.toolchain},
-                         {"measures_time", run.environment.measures_time},
-                         {"prediction_error_factor", run.environment.prediction_error_factor},
-                         {"dram_bytes_per_s", run.environment.dram_bytes_per_s},
-                         {"fp32_flops_per_s", run.environment.fp32_flops_per_s}};
+  json["environment"] = {
+      {"optiml_version", run.environment.optiml_version},
+      {"device", run.environment.device_name},
+      {"architecture", run.environment.architecture},
+      {"toolchain", run.environment.toolchain},
+      {"measures_time", run.environment.measures_time},
+      {"prediction_error_factor", run.environment.prediction_error_factor},
+      {"dram_bytes_per_s", run.environment.dram_bytes_per_s},
+      {"fp32_flops_per_s", run.environment.fp32_flops_per_s},
+      {"peaks_measured_on",
+       run.environment.peaks ? Json(run.environment.peaks->date) : Json(nullptr)}};
   json["options"] = run.options;
   json["reproduce"] = model.reproduce;
   json["source"] = run.task.source;

@@ -178,6 +178,37 @@ std::string Headline(const ReportModel& model) {
                               FormatFactor(model.gain->low), FormatFactor(model.gain->high));
 }
 
+// How far from what the machine can do, and whether its clocks were its own.
+void AddMachineNotes(const ReportModel& model, std::vector<std::string>& notes) {
+  const RunRecord& run = *model.run;
+  if (model.floor && (model.floor->times_before || model.floor->times_after)) {
+    const FloorRow& floor = *model.floor;
+    std::string note =
+        fmt::format("Target floor at {}: {} ({}).",
+                    run.task.timed_shapes.empty() ? "the timed shape" : run.task.timed_shapes[0],
+                    FormatSeconds(floor.target.seconds), floor.target.basis);
+    if (floor.times_before) {
+      note += fmt::format(" The original takes {:.2f} times as long", *floor.times_before);
+      note += floor.times_after ? fmt::format(", the {} {:.2f}.",
+                                              model.finished ? "kept kernel" : "best one so far",
+                                              *floor.times_after)
+                                : std::string(".");
+    }
+    if (floor.reject_s && model.measured) {
+      note += fmt::format(" Times below {} would not be believed (the memory's pin rate).",
+                          FormatSeconds(*floor.reject_s));
+    }
+    notes.push_back(std::move(note));
+  }
+  if (run.result && run.result->gain_conditions) {
+    const Conditions& conditions = *run.result->gain_conditions;
+    notes.push_back(fmt::format("The gain was measured at: {}.", DescribeConditions(conditions)));
+    if (std::string warning = ThrottleWarning(conditions); !warning.empty()) {
+      notes.push_back("Warning: " + std::move(warning) + ".");
+    }
+  }
+}
+
 std::vector<std::string> Notes(const ReportModel& model) {
   const RunRecord& run = *model.run;
   std::vector<std::string> notes;
@@ -215,6 +246,7 @@ std::vector<std::string> Notes(const ReportModel& model) {
       notes.push_back(fmt::format("The file as delivered: {}.", run.result->delivered_note));
     }
   }
+  AddMachineNotes(model, notes);
   if (run.state == RunState::kInterrupted) {
     notes.push_back("The run was interrupted; it can be resumed.");
   }
@@ -373,6 +405,7 @@ ReportModel MakeReportModel(RunRecord record) {
     });
   }
   MakeRoofline(model);
+  MakeFloor(model);
   model.rejected = MakeLedger(run);
   model.unsupported_count =
       static_cast<int>(std::count_if(model.rejected.begin(), model.rejected.end(),

@@ -85,7 +85,16 @@ struct Roofline {
   double dram_bytes_per_s = 0;
   double fp32_flops_per_s = 0;
   std::vector<RooflinePoint> points;
-  std::string basis;  // where operations and bytes come from
+  std::string ceilings = {};  // "measured on 2026-11-30"; empty: as the device states them
+  std::string basis;          // where operations and bytes come from
+};
+
+// How far the kernels are from the least time that the task's work takes, at the first timed shape.
+struct FloorRow {
+  TargetFloor target;
+  std::optional<double> reject_s;      // below it no time is believed
+  std::optional<double> times_before;  // time / target floor
+  std::optional<double> times_after;
 };
 
 struct StageShare {
@@ -122,7 +131,8 @@ struct ReportModel {
   std::vector<NodeRow> nodes;          // by id
   std::vector<MetricChange> counters;  // in the order of the metric table, unknown ones last
   std::optional<Roofline> roofline;
-  std::string no_roofline;  // why there is none
+  std::string no_roofline;        // why there is none
+  std::optional<FloorRow> floor;  // absent where the task says no cost
   std::vector<LedgerRow> rejected;
   int unsupported_count = 0;  // of the rejected: what could not be checked
   int accepted_count = 0;

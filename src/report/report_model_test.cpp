@@ -45,6 +45,58 @@ TEST(ReportModel, MeasuredGainTakesItsIntervalFromTheTimings) {
   EXPECT_NEAR(model.gain->high, model.gain->value * 1.01 / 0.99, 1e-9);
 }
 
+TEST(ReportModel, TimesStandBesideTheTargetFloor) {
+  RunRecord run = sample::FinishedRun();
+  run.environment.measures_time = true;
+  run.environment.dram_bytes_per_s = 4.5e12;
+  run.task.bytes = 5.4e8;
+  run.task.reject_floor_s = 1e-4;
+  ReportModel model = MakeReportModel(run);
+  ASSERT_TRUE(model.floor);
+  EXPECT_NEAR(model.floor->target.seconds, 1.2e-4, 1e-12);
+  EXPECT_NEAR(*model.floor->times_before, run.result->root->timings[0].median_s / 1.2e-4, 1e-9);
+  EXPECT_NEAR(*model.floor->times_after, run.result->best->timings[0].median_s / 1.2e-4, 1e-9);
+  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("pin rate 4.5 TB/s")));
+  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("Times below 100.0 us")));
+  run.environment.peaks.emplace().date = "2026-11-30";
+  run.environment.peaks->dram_read_bytes_per_s = 4.05e12;
+  run.environment.peaks->fp32_flops_per_s = 6e13;
+  model = MakeReportModel(run);
+  EXPECT_NEAR(model.floor->target.seconds, 5.4e8 / 4.05e12, 1e-12);
+  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("measured peak 4.05 TB/s on 2026-11-30")));
+  run.task.bytes.reset();
+  run.task.operations.reset();
+  EXPECT_FALSE(MakeReportModel(run).floor);
+}
+
+TEST(ReportModel, TheRooflineIsOfMeasuredPeaks) {
+  RunRecord run = sample::FinishedRun();
+  run.task.operations = 1e9;
+  run.environment.peaks.emplace().date = "2026-11-30";
+  run.environment.peaks->dram_copy_bytes_per_s = 4e12;
+  run.environment.peaks->fp32_flops_per_s = 6e13;
+  const ReportModel model = MakeReportModel(run);
+  ASSERT_TRUE(model.roofline) << model.no_roofline;
+  EXPECT_EQ(model.roofline->dram_bytes_per_s, 4e12);
+  EXPECT_EQ(model.roofline->fp32_flops_per_s, 6e13);
+  EXPECT_THAT(model.roofline->basis, HasSubstr("ceilings measured on 2026-11-30"));
+}
+
+TEST(ReportModel, ConditionsOfTheGainAreToldAndThrottlingIsAWarning) {
+  RunRecord run = sample::FinishedRun();
+  Conditions conditions;
+  conditions.before.sm_hz = conditions.after.sm_hz = 1980e6;
+  conditions.before.throttling = conditions.after.throttling = std::vector<std::string>();
+  run.result->gain_conditions = conditions;
+  ReportModel model = MakeReportModel(run);
+  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("The gain was measured at: SM clock")));
+  EXPECT_THAT(model.notes, Not(::testing::Contains(HasSubstr("Warning"))));
+  run.result->gain_conditions->after.throttling = {{"thermal slowdown"}};
+  model = MakeReportModel(run);
+  EXPECT_THAT(model.notes,
+              ::testing::Contains(HasSubstr("Warning: the GPU's clocks were held down")));
+}
+
 TEST(ReportModel, ChainDiffsSkipDroppedEdits) {
   const ReportModel model = MakeReportModel(sample::FinishedRun());
   ASSERT_EQ(model.chain.size(), 3u);

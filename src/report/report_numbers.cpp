@@ -169,6 +169,12 @@ void MakeRoofline(ReportModel& model) {
   Roofline roofline;
   roofline.dram_bytes_per_s = run.environment.dram_bytes_per_s;
   roofline.fp32_flops_per_s = run.environment.fp32_flops_per_s;
+  const std::optional<MeasuredPeaks>& peaks = run.environment.peaks;
+  if (peaks && peaks->dram_bytes_per_s() > 0 && peaks->fp32_flops_per_s > 0) {
+    roofline.dram_bytes_per_s = peaks->dram_bytes_per_s();
+    roofline.fp32_flops_per_s = peaks->fp32_flops_per_s;
+    roofline.ceilings = "measured on " + peaks->date;
+  }
   bool from_formulas = false;
   for (const auto& [label, evaluation] :
        {std::pair("before", model.before), std::pair("after", model.after)}) {
@@ -199,7 +205,27 @@ void MakeRoofline(ReportModel& model) {
   }
   roofline.basis = from_formulas ? "operations from the task's cost formula, DRAM bytes as counted"
                                  : "operations and DRAM bytes as counted";
+  roofline.basis += roofline.ceilings.empty() ? "" : "; ceilings " + roofline.ceilings;
   model.roofline = std::move(roofline);
+}
+
+void MakeFloor(ReportModel& model) {
+  const RunRecord& run = *model.run;
+  const EnvironmentSnapshot& machine = run.environment;
+  std::optional<TargetFloor> target =
+      TargetFloorOf({run.task.bytes, run.task.operations, run.task.is_half},
+                    machine.dram_bytes_per_s, machine.fp32_flops_per_s, machine.peaks);
+  if (!target) {
+    return;
+  }
+  const auto times = [&](const Evaluation* evaluation) {
+    return evaluation != nullptr && !evaluation->timings.empty()
+               ? std::optional(evaluation->timings.front().median_s / target->seconds)
+               : std::nullopt;
+  };
+  const std::optional<double> before = times(model.before);
+  const std::optional<double> after = times(model.after);
+  model.floor = FloorRow{*std::move(target), run.task.reject_floor_s, before, after};
 }
 
 void MakeStageShares(ReportModel& model) {

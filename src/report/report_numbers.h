@@ -32,6 +32,9 @@ std::vector<ClaimCheck> CheckClaims(const std::vector<MetricClaim>& claims, cons
 // Fills model.roofline, or model.no_roofline.
 void MakeRoofline(ReportModel& model);
 
+// Fills model.floor.
+void MakeFloor(ReportModel& model);
+
 // Fills model.stage_shares and model.total_seconds from all nodes.
 void MakeStageShares(ReportModel& model);
 

@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "core/conditions.h"
 #include "core/device_use.h"
 #include "core/edit.h"
 #include "core/evaluation.h"
 #include "core/ids.h"
 #include "core/judgement.h"
+#include "core/measured_peaks.h"
 
 namespace optiml {
 
@@ -35,6 +37,8 @@ struct TaskSnapshot {
   std::map<std::string, std::string> origin;
   std::optional<double> bytes;  // cost model at the first timed shape
   std::optional<double> operations;
+  bool is_half = false;  // operands of f16 or bf16: tensor cores may do the operations
+  std::optional<double> reject_floor_s = {};  // below it a measured time is not believed
 };
 
 struct EnvironmentSnapshot {
@@ -46,7 +50,8 @@ struct EnvironmentSnapshot {
   double prediction_error_factor = 1;
   double dram_bytes_per_s = 0;  // pin bandwidth, for the roofline
   double fp32_flops_per_s = 0;
-  std::string started_at;  // UTC
+  std::optional<MeasuredPeaks> peaks = {};  // of this device, when they had been measured
+  std::string started_at;                   // UTC
 };
 
 // One line of the task battery's table (verify/battery.h).
@@ -152,6 +157,7 @@ struct RunResult {
   std::optional<Evaluation> delivered;  // the check of the file as delivered
   std::string delivered_note;           // "compiled by nvcc release 13.0", "nvcc not present" ...
   double gain = 1;                      // root time / best time
+  std::optional<Conditions> gain_conditions = {};  // under which the gain was measured
   // Of devices that count it: where their time went in this process's part of the search, and how
   // long that took altogether.
   std::vector<DeviceUse> devices;

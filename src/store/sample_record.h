@@ -88,6 +88,8 @@ inline RunRecord SampleHeader() {
   record.task.timed_shapes = {"cols=4099 rows=7"};
   record.task.origin = {{"repo", "somebody/kernels"}};
   record.task.bytes = 229544;
+  record.task.is_half = true;
+  record.task.reject_floor_s = 4.5e-8;
   record.environment.optiml_version = "0.1.0";
   record.environment.device_name = "H200 (emulated)";
   record.environment.architecture = "sm_90";
@@ -95,6 +97,8 @@ inline RunRecord SampleHeader() {
   record.environment.prediction_error_factor = 1.3;
   record.environment.dram_bytes_per_s = 4.8e12;
   record.environment.fp32_flops_per_s = 6.7e13;
+  record.environment.peaks =
+      MeasuredPeaks{"2026-11-30", "580.65.06", 4.3e12, 4e12, 6e12, 3e13, 6e13, 6e14, 1e-6};
   record.environment.started_at = "2026-11-29T19:24:07Z";
   record.options = {{"seed", "1"}, {"exploration", "0.7"}};
   return record;
@@ -172,6 +176,8 @@ inline RunRecord SampleRecord() {
   result.best = child.evaluation;
   result.delivered_note = "nvcc not present";
   result.gain = 2;
+  result.gain_conditions.emplace().before.sm_hz = 1.98e9;
+  result.gain_conditions->after.throttling = {{"power cap"}};
   result.stop_reason = "candidates";
   result.finished_at = "2026-11-29T19:25:00Z";
   record.result = result;

@@ -168,6 +168,19 @@ void Fields(A& a, VerifyReport& v) {
   a("failing_case", v.failing_case);
 }
 template <typename A>
+void Fields(A& a, ClockReading& v) {
+  a("sm_hz", v.sm_hz);
+  a("memory_hz", v.memory_hz);
+  a("temperature_celsius", v.temperature_celsius);
+  a("power_watts", v.power_watts);
+  a("throttling", v.throttling);
+}
+template <typename A>
+void Fields(A& a, Conditions& v) {
+  a("before", v.before);
+  a("after", v.after);
+}
+template <typename A>
 void Fields(A& a, Timing& v) {
   a("kind", v.kind);
   a("shape", v.shape);
@@ -255,6 +268,20 @@ void Fields(A& a, TaskSnapshot& v) {
   a("origin", v.origin);
   a("bytes", v.bytes);
   a("operations", v.operations);
+  a.Later("is_half", v.is_half);
+  a("reject_floor_s", v.reject_floor_s);
+}
+template <typename A>
+void Fields(A& a, MeasuredPeaks& v) {
+  a("date", v.date);
+  a("driver", v.driver);
+  a("dram_read_bytes_per_s", v.dram_read_bytes_per_s);
+  a("dram_copy_bytes_per_s", v.dram_copy_bytes_per_s);
+  a("l2_bytes_per_s", v.l2_bytes_per_s);
+  a("shared_bytes_per_s", v.shared_bytes_per_s);
+  a("fp32_flops_per_s", v.fp32_flops_per_s);
+  a("tensor_flops_per_s", v.tensor_flops_per_s);
+  a("launch_s", v.launch_s);
 }
 template <typename A>
 void Fields(A& a, EnvironmentSnapshot& v) {
@@ -266,6 +293,7 @@ void Fields(A& a, EnvironmentSnapshot& v) {
   a("prediction_error_factor", v.prediction_error_factor);
   a("dram_bytes_per_s", v.dram_bytes_per_s);
   a("fp32_flops_per_s", v.fp32_flops_per_s);
+  a("peaks", v.peaks);
   a("started_at", v.started_at);
 }
 template <typename A>
@@ -290,6 +318,7 @@ void Fields(A& a, RunResult& v) {
   a("gain", v.gain);
   a.Later("devices", v.devices);
   a.Later("search_s", v.search_s);
+  a("gain_conditions", v.gain_conditions);
   a("stop_reason", v.stop_reason);
   a("finished_at", v.finished_at);
 }

@@ -46,6 +46,7 @@ Result<void> NameVariables(const Artifact& artifact, ModuleCache& modules, Launc
 Result<Job> JobOf(const RunRequest& request, ModuleCache& modules) {
   Job job;
   job.cubin = request.artifact->cubin;
+  job.toolchain = request.artifact->toolchain;
   for (const KernelResources& kernel : request.artifact->kernels) {
     job.kernels.push_back({kernel.name_expression, kernel.lowered_name});
   }
@@ -185,7 +186,7 @@ double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double cl
 }
 
 CudaDevice::CudaDevice(CudaOptions options)
-    : options_(std::move(options)), worker_(options_.worker) {
+    : options_(std::move(options)), worker_(options_.worker), clocks_(options_.nvml_library) {
   std::random_device source;
   const auto draw = [&] { return uint64_t{source()} << 32 | source(); };
   key_ = {draw(), draw()};
@@ -195,6 +196,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
   std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(options)));
   OPTIML_TRY(device->Ready());
   const cuda::HelloReply& facts = device->facts_;
+  device->clocks_.Choose({facts.uuid, facts.pci_bus_id});
   DeviceInfo& info = device->info_;
   info.name = facts.name;
   const bool is_one = device->options_.is_one_of_several;
@@ -222,7 +224,13 @@ Result<void> CudaDevice::Ready() {
     return {};
   }
   ++workers_started_;
+  const SystemClock clock;
+  const Stopwatch starting(clock);
   OPTIML_ASSIGN(facts_, worker_.Start());
+  use_.Add("start of workers", Seconds(starting.Elapsed()).count());
+  for (const cuda::Phase& phase : facts_.phases) {
+    use_.Add("start of a worker: " + phase.name, phase.seconds);
+  }
   return {};
 }
 
@@ -293,12 +301,27 @@ Result<std::variant<Reply, Lost>> CudaDevice::Exchange(
     MessageKind kind, const std::vector<std::byte>& request, Milliseconds limit,
     Result<Reply> (*decode)(const std::vector<std::byte>&),
     const cuda::WorkerProcess::AnswerWorker& tell) {
-  const SystemClock clock;
-  const Stopwatch busy(clock);
-  auto asked = worker_.Ask(kind, request, kMostLimits * limit, tell);
-  use_.busy_s += Seconds(busy.Elapsed()).count();
-  OPTIML_ASSIGN(auto answer, std::move(asked));
-  if (auto* lost = std::get_if<Lost>(&answer)) {
+  const auto ask = [&] {
+    const SystemClock clock;
+    const Stopwatch busy(clock);
+    auto asked = worker_.Ask(kind, request, kMostLimits * limit, tell);
+    use_.busy_s += Seconds(busy.Elapsed()).count();
+    return asked;
+  };
+  OPTIML_ASSIGN(auto answer, ask());
+  auto* lost = std::get_if<Lost>(&answer);
+  if (lost != nullptr && lost->was_killed) {
+    // No candidate is to blame: once more, with another worker. The shared memory is as it was.
+    OPTIML_TRY(Ready());
+    OPTIML_ASSIGN(answer, ask());
+    lost = std::get_if<Lost>(&answer);
+  }
+  if (lost != nullptr && lost->was_killed) {
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("{}: {}, and so was the next one: somebody kills them", info_.name,
+                             lost->reason));
+  }
+  if (lost != nullptr) {
     return std::variant<Reply, Lost>(std::move(*lost));
   }
   OPTIML_ASSIGN(Reply reply, decode(std::get<Message>(answer).bytes));
@@ -387,6 +410,8 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   layout.CopyTo(arena);
   use_.Add("copy to the worker", Seconds(copying.Elapsed()).count());
   message.arena_bytes = worker_.arena_bytes();
+  const bool is_gain = request.incumbent != nullptr;
+  const std::optional<ClockReading> before = clocks_.Read(is_gain);
   const Stopwatch exchange(clock);
   TimeOutcome outcome;
   const size_t sets = message.sets.front().size();
@@ -399,6 +424,7 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
   OPTIML_ASSIGN(auto answer, Exchange(MessageKind::kTime, cuda::Encode(message), LimitOf(request),
                                       cuda::DecodeTimeReply, tell));
   const double exchanged_s = Seconds(exchange.Elapsed()).count();
+  const std::optional<ClockReading> after = before ? clocks_.Read(true) : std::nullopt;
   if (const auto* lost = std::get_if<Lost>(&answer)) {
     Tell(*lost, outcome);
     return outcome;
@@ -420,6 +446,10 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
     AddTimes(reply, outcome);
     if (options_.is_one_of_several) {
       outcome.timing.clock += fmt::format(", GPU {}", options_.worker.ordinal);
+    }
+    if (before && after) {
+      outcome.conditions = Conditions{*before, *after};
+      outcome.timing.clock += "; " + DescribeConditions(*outcome.conditions);
     }
     AddOutputs(message.sets.front(), reply.jobs.front(), brought, ArgumentSizes(*request.plan),
                arena, outcome);

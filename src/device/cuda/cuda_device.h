@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/cuda/clock_watch.h"
 #include "device/cuda/worker_process.h"
 #include "device/device.h"
 #include "device/plan_launch.h"
@@ -29,6 +30,7 @@ struct CudaOptions {
   bool is_one_of_several = false;
   // Of one execution, unless the request says less.
   std::chrono::milliseconds time_limit{10'000};
+  std::string nvml_library = cuda::kNvmlLibrary;
 };
 
 class CudaDevice : public Device {
@@ -37,6 +39,12 @@ class CudaDevice : public Device {
   static Result<std::unique_ptr<CudaDevice>> Make(CudaOptions options);
 
   const DeviceInfo& Info() const override { return info_; }
+  // What the driver says of the GPU.
+  const cuda::HelloReply& facts() const { return facts_; }
+  // "580.65.06"; empty: not known.
+  std::string DriverVersion() { return clocks_.DriverVersion(); }
+  // Of this GPU, measured some time before.
+  void UsePeaks(std::optional<MeasuredPeaks> peaks) { info_.peaks = std::move(peaks); }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
 
@@ -63,6 +71,7 @@ class CudaDevice : public Device {
 
   CudaOptions options_;
   cuda::WorkerProcess worker_;
+  cuda::ClockWatch clocks_;
   cuda::HelloReply facts_;
   cuda::DigestKey key_;
   DeviceInfo info_;

@@ -82,6 +82,7 @@ CudaOptions Options(const std::string& fake = "", int ordinal = 0) {
   if (!fake.empty()) {
     options.worker.environment["FAKE_DRIVER"] = fake;
   }
+  options.nvml_library = "/no/such/libnvidia-ml.so.1";
   options.timing.total_s = 0.02;
   options.timing.most_copies = 4;
   options.time_limit = Milliseconds(3000);
@@ -92,6 +93,11 @@ std::unique_ptr<CudaDevice> Opened(CudaOptions options = Options()) {
   Result<std::unique_ptr<CudaDevice>> made = CudaDevice::Make(std::move(options));
   EXPECT_TRUE(made) << made.error().message();
   return *std::move(made);
+}
+
+template <typename T>
+Result<void> Failure(const Result<T>& result) {
+  return result ? Result<void>() : Result<void>(result.error());
 }
 
 TEST(CudaDevice, TellsWhatItIs) {
@@ -193,10 +199,20 @@ TEST(CudaDevice, ACrashOfTheWorkerCostsOneCandidate) {
 TEST(CudaDevice, AWorkerThatIsKilledFromOutsideIsReplaced) {
   const auto device = Opened();
   kill(device->worker_pid(), SIGKILL);
-  const Result<RunOutcome> lost = device->Run(Candidate("copy").request);
-  ASSERT_TRUE(lost) << lost.error().message();
-  EXPECT_EQ(lost->status, RunStatus::kFault);
-  EXPECT_THAT(lost->reason, HasSubstr("signal 9"));
+  const Result<RunOutcome> outcome = device->Run(Candidate("copy").request);
+  ASSERT_TRUE(outcome) << outcome.error().message();
+  EXPECT_EQ(outcome->status, RunStatus::kCompleted);  // the candidate is not to blame
+  EXPECT_EQ(outcome->buffers[1], Ints(100));
+  EXPECT_EQ(device->workers_started(), 2);
+}
+
+TEST(CudaDevice, WorkersThatAreKilledAgainAndAgainAreAnErrorThatMayPass) {
+  const auto device = Opened();
+  const Result<RunOutcome> outcome = device->Run(Candidate("killed").request);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(outcome.error().message(), HasSubstr("signal 9"));
+  EXPECT_EQ(device->workers_started(), 2);
   EXPECT_EQ(device->Run(Candidate("copy").request)->status, RunStatus::kCompleted);
 }
 
@@ -315,6 +331,8 @@ TEST(CudaDevice, WithoutAGpuTheReasonIsOneLine) {
   missing.worker.driver_library = "/no/such/libcuda.so.1";
   for (const Case& c : {Case{missing, "no NVIDIA driver"}, Case{Options("no-device"), "lists 0"},
                         Case{Options("", 2), "GPU 2 was asked for"},
+                        Case{Options("hidden"), "CUDA_ERROR_NO_DEVICE"},
+                        Case{Options("mismatch"), "of different versions"},
                         Case{Options("no-context"), "no memory left"}}) {
     const auto made = CudaDevice::Make(c.options);
     ASSERT_FALSE(made);
@@ -330,6 +348,118 @@ TEST(CudaDevice, TooLittleMemoryIsAnErrorThatNamesBoth) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code(), ErrorCode::kUnavailable);
   EXPECT_THAT(outcome.error().message(), HasSubstr("MB of the GPU's memory are needed"));
+}
+
+// It was free when it was asked for, and taken by then.
+TEST(CudaDevice, MemoryThatOthersTookIsAnError) {
+  const auto device = Opened(Options("taken"));
+  for (const Result<void>& done : {Failure(device->Run(Candidate("copy").request)),
+                                   Failure(device->Time(Candidate("copy").request))}) {
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code(), ErrorCode::kUnavailable);
+    EXPECT_THAT(done.error().message(), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
+    EXPECT_THAT(done.error().message(), testing::Not(HasSubstr("\n")));
+  }
+}
+
+// Both versions, and what to do.
+TEST(CudaDevice, AToolkitThatIsNewerThanTheDriverIsNamed) {
+  for (const char* fake : {"old", "old-image"}) {
+    const auto device = Opened(Options(fake));
+    Candidate copy("copy");
+    copy.artifact.toolchain = "NVRTC 13.0";
+    const Result<RunOutcome> outcome = device->Run(copy.request);
+    ASSERT_FALSE(outcome) << fake;
+    EXPECT_EQ(outcome.error().code(), ErrorCode::kUnavailable);
+    EXPECT_THAT(outcome.error().message(),
+                HasSubstr("NVRTC 13.0 made it and the driver is for CUDA 12.4: update the driver"));
+    EXPECT_THAT(outcome.error().message(), HasSubstr("OPTIML_CUDA_HOME"));
+    EXPECT_EQ(device->workers_started(), 1);  // it is none the worse for it
+  }
+}
+
+// Its own facts, not those of the whole GPU.
+TEST(CudaDevice, ASliceHasFewerMultiprocessors) {
+  const auto device = Opened(Options("slice"));
+  EXPECT_EQ(device->Info().multiprocessors, 1);
+  EXPECT_EQ(device->Info().l2_bytes, 8192U);
+  EXPECT_EQ(device->Run(Candidate("copy").request)->status, RunStatus::kCompleted);
+  EXPECT_EQ(device->Time(Candidate("copy").request)->status, RunStatus::kCompleted);
+}
+
+TEST(CudaDevice, AGpuThatIsLostInTheMiddleIsAnErrorThatMayPass) {
+  CudaOptions options = Options("lost-later");
+  const std::string state = testing::TempDir() + "lost_later_" + std::to_string(getpid());
+  std::filesystem::remove(state);
+  options.worker.environment["FAKE_DRIVER_STATE"] = state;
+  const auto device = Opened(options);
+  kill(device->worker_pid(), SIGKILL);
+  for (int i = 0; i < 2; ++i) {
+    const Result<TimeOutcome> after = device->Time(Candidate("copy").request);
+    ASSERT_FALSE(after);
+    EXPECT_EQ(after.error().code(), ErrorCode::kUnavailable);
+    EXPECT_THAT(after.error().message(), HasSubstr("CUDA_ERROR_DEVICE_UNAVAILABLE"));
+  }
+  std::filesystem::remove(state);
+  EXPECT_TRUE(device->Time(Candidate("copy").request));  // it is back
+  std::filesystem::remove(state);
+}
+
+TEST(CudaDevice, StoppedBeforeItBeganItAsksForNothing) {
+  std::atomic<bool> stop{true};
+  CudaOptions options = Options();
+  options.worker.stop = &stop;
+  const auto made = CudaDevice::Make(options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), ErrorCode::kInterrupted);
+}
+
+TEST(CudaDevice, ClocksStandBesideATime) {
+  CudaOptions options = Options();
+  options.nvml_library = OPTIML_FAKE_NVML;
+  setenv("FAKE_NVML", "throttled", 1);
+  const auto device = Opened(options);
+  const Result<TimeOutcome> time = device->Time(Candidate("copy").request);
+  unsetenv("FAKE_NVML");
+  ASSERT_TRUE(time) << time.error().message();
+  ASSERT_TRUE(time->conditions);
+  EXPECT_EQ(time->conditions->before.sm_hz, 1980e6);
+  EXPECT_EQ(time->conditions->after.temperature_celsius, 41);
+  EXPECT_THAT(ThrottlingOf(*time->conditions), testing::Contains("power cap"));
+  EXPECT_THAT(time->timing.clock, HasSubstr("SM clock 1980 MHz before, 1980 MHz after"));
+  EXPECT_EQ(device->DriverVersion(), "580.65.06");
+}
+
+TEST(CudaDevice, WithoutNvmlATimeIsATime) {
+  const auto device = Opened();
+  const Result<TimeOutcome> time = device->Time(Candidate("copy").request);
+  ASSERT_TRUE(time) << time.error().message();
+  EXPECT_EQ(time->status, RunStatus::kCompleted);
+  EXPECT_FALSE(time->conditions);
+}
+
+TEST(CudaDevice, MeasuredPeaksAreToldBesideThePinRate) {
+  const auto device = Opened();
+  EXPECT_FALSE(device->Info().peaks);
+  MeasuredPeaks peaks;
+  peaks.dram_read_bytes_per_s = 100e9;
+  device->UsePeaks(peaks);
+  EXPECT_EQ(device->Info().peaks->dram_bytes_per_s(), 100e9);
+  EXPECT_NEAR(device->Info().dram_bytes_per_s, 128e9, 1);
+}
+
+TEST(CudaDevice, WhatAWorkersStartTakesIsTold) {
+  const auto device = Opened();
+  std::vector<std::string> names;
+  for (const cuda::Phase& phase : device->facts().phases) {
+    names.push_back(phase.name);
+    EXPECT_GE(phase.seconds, 0);
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("driver", "context", "stream and memory", "our own kernels"));
+  EXPECT_EQ(device->facts().uuid, "00010203-0405-0607-0809-0a0b0c0d0e0f");
+  EXPECT_EQ(device->facts().pci_bus_id, "0000:3B:00.0");
+  EXPECT_EQ(device->facts().driver_version, 13000);
 }
 
 TEST(CudaDevice, StoppingEndsTheWorkerAtOnce) {

@@ -83,6 +83,9 @@ Result<DriverApi> OpenDriver(const std::string& library) {
                              library, missing));
   }
   std::string ignored;
+  Bind(handle, "cuDriverGetVersion", api.driver_version, ignored);
+  Bind(handle, "cuDeviceGetUuid_v2", api.device_uuid, ignored);
+  Bind(handle, "cuDeviceGetPCIBusId", api.device_pci_bus_id, ignored);
   Bind(handle, "cuTensorMapEncodeTiled", api.encode_tensor_map, ignored);
   return api;
 }

@@ -47,8 +47,16 @@ struct alignas(64) TensorMap {
 struct DriverApi {
   static constexpr int kSuccess = 0;
   static constexpr int kOutOfMemory = 2;
+  static constexpr int kDeviceUnavailable = 46;
+  static constexpr int kNoDevice = 100;
+  static constexpr int kInvalidImage = 200;
+  static constexpr int kNoBinaryForGpu = 209;
+  static constexpr int kInvalidPtx = 218;
+  static constexpr int kUnsupportedPtxVersion = 222;
   static constexpr int kNotReady = 600;
   static constexpr int kNotSupported = 801;
+  static constexpr int kSystemDriverMismatch = 803;
+  static constexpr int kCompatNotSupported = 804;
   // CUdevice_attribute.
   static constexpr int kMaxSharedPerMultiprocessor = 81;
   static constexpr int kMultiprocessors = 16;
@@ -103,6 +111,9 @@ struct DriverApi {
   int (*event_record)(Handle event, Handle stream) = nullptr;
   int (*event_elapsed)(float* milliseconds, Handle begin, Handle end) = nullptr;
   // Null where the driver has none.
+  int (*driver_version)(int*) = nullptr;
+  int (*device_uuid)(unsigned char* bytes, int device) = nullptr;
+  int (*device_pci_bus_id)(char*, int, int device) = nullptr;
   int (*encode_tensor_map)(TensorMap*, int type, uint32_t rank, void* address, const uint64_t* dims,
                            const uint64_t* strides, const uint32_t* box,
                            const uint32_t* element_strides, int interleave, int swizzle,

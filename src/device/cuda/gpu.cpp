@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
+#include "device/cuda/nvml.h"
 #include "device/cuda/support_kernels.h"
 
 namespace optiml::cuda {
@@ -27,40 +28,93 @@ constexpr uint64_t kMostHoldNs = 2'000'000'000;
 
 Result<std::unique_ptr<Gpu>> Gpu::Open(const DriverApi& api, int ordinal) {
   std::unique_ptr<Gpu> gpu(new Gpu(api));
-  OPTIML_TRY(gpu->Start(ordinal));
+  int device = 0;
+  OPTIML_TRY(gpu->Choose(ordinal, device));
+  gpu->EndPhase("driver");
+  OPTIML_TRY(gpu->MakeContext(device));
+  gpu->EndPhase("context");
+  gpu->ReadFacts(device);
+  OPTIML_TRY(gpu->MakeStream());
+  gpu->EndPhase("stream and memory");
   OPTIML_TRY(gpu->LoadSupport());
+  gpu->EndPhase("our own kernels");
   return gpu;
 }
 
-Result<void> Gpu::Start(int ordinal) {
-  const auto failed = [&](const char* what, int code) {
-    return Error(ErrorCode::kUnavailable, fmt::format("{}: {}", what, api_.Describe(code)));
-  };
+void Gpu::EndPhase(const char* name) {
+  const SteadyClock::time_point now = SteadyClock::now();
+  facts_.phases.push_back({name, std::chrono::duration<double>(now - phase_begin_).count()});
+  phase_begin_ = now;
+}
+
+Error Gpu::NoGpu(const std::string& what, int code) const {
+  std::string advice;
+  switch (code) {
+    case DriverApi::kNoDevice: {
+      const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      advice =
+          visible != nullptr
+              ? fmt::format("; CUDA_VISIBLE_DEVICES is \"{}\", which hides the others", visible)
+              : "";
+      break;
+    }
+    case DriverApi::kOutOfMemory:
+      advice = "; other programs hold the GPU's memory (`optiml doctor` names them)";
+      break;
+    case DriverApi::kDeviceUnavailable:
+      advice = "; another program has the GPU for itself, or it is lost (`nvidia-smi` tells)";
+      break;
+    case DriverApi::kSystemDriverMismatch:
+      advice =
+          "; libcuda and the kernel's driver are of different versions: restart the machine after "
+          "an update, or take other libraries out of LD_LIBRARY_PATH";
+      break;
+    case DriverApi::kCompatNotSupported:
+      advice =
+          "; this GPU cannot use CUDA's forward compatibility: take its compat folder out of "
+          "LD_LIBRARY_PATH, or update the driver";
+      break;
+    default:
+      break;
+  }
+  return Error(ErrorCode::kUnavailable, fmt::format("{}: {}{}", what, api_.Describe(code), advice));
+}
+
+Result<void> Gpu::Choose(int ordinal, int& device) {
   if (const int code = api_.init(0); code != DriverApi::kSuccess) {
-    return failed("the driver does not start", code);
+    return NoGpu("the driver does not start", code);
+  }
+  if (api_.driver_version != nullptr) {
+    api_.driver_version(&facts_.driver_version);
   }
   int count = 0;
-  api_.device_count(&count);
+  if (const int code = api_.device_count(&count); code != DriverApi::kSuccess) {
+    return NoGpu("the driver does not list its GPUs", code);
+  }
   if (ordinal >= count) {
     return Error(ErrorCode::kUnavailable,
                  fmt::format("GPU {} was asked for, but the driver lists {} (the first is 0)",
                              ordinal, count));
   }
-  int device = 0;
-  api_.device_get(&device, ordinal);
+  const int code = api_.device_get(&device, ordinal);
+  return code == DriverApi::kSuccess ? Result<void>() : NoGpu("the GPU cannot be had", code);
+}
+
+Result<void> Gpu::MakeContext(int device) {
   Handle context = nullptr;
   int code = api_.context_retain(&context, device);
   if (code == DriverApi::kSuccess) {
     code = api_.context_set(context);
   }
-  if (code != DriverApi::kSuccess) {
-    return failed(code == DriverApi::kOutOfMemory
-                      ? "the GPU has no memory left for a context; other programs hold it"
-                      : "the GPU gives no context",
-                  code);
-  }
-  ReadFacts(device);
-  code = api_.stream_create(&stream_, DriverApi::kStreamNonBlocking);
+  return code == DriverApi::kSuccess
+             ? Result<void>()
+             : NoGpu(code == DriverApi::kOutOfMemory ? "the GPU has no memory left for a context"
+                                                     : "the GPU gives no context",
+                     code);
+}
+
+Result<void> Gpu::MakeStream() {
+  int code = api_.stream_create(&stream_, DriverApi::kStreamNonBlocking);
   void* words = nullptr;
   if (code == DriverApi::kSuccess) {
     code = api_.host_allocate(&words, 4096, DriverApi::kHostMapped);
@@ -75,7 +129,7 @@ Result<void> Gpu::Start(int ordinal) {
   if (code == DriverApi::kSuccess) {
     code = api_.set_bytes(counter_, 0, 256, stream_);
   }
-  return code == DriverApi::kSuccess ? Result<void>() : failed("the GPU's memory", code);
+  return code == DriverApi::kSuccess ? Result<void>() : NoGpu("the GPU's memory", code);
 }
 
 void Gpu::ReadFacts(int device) {
@@ -87,6 +141,15 @@ void Gpu::ReadFacts(int device) {
   char name[256] = {};
   api_.device_name(name, sizeof(name), device);
   facts_.name = name;
+  unsigned char uuid[16] = {};
+  if (api_.device_uuid != nullptr && api_.device_uuid(uuid, device) == DriverApi::kSuccess) {
+    facts_.uuid = FormatUuid(uuid);
+  }
+  char bus[32] = {};
+  if (api_.device_pci_bus_id != nullptr &&
+      api_.device_pci_bus_id(bus, sizeof(bus), device) == DriverApi::kSuccess) {
+    facts_.pci_bus_id = bus;
+  }
   facts_.compute_capability = 10 * attribute(DriverApi::kMajor) + attribute(DriverApi::kMinor);
   facts_.multiprocessors = attribute(DriverApi::kMultiprocessors);
   facts_.threads_per_multiprocessor = attribute(DriverApi::kThreadsPerMultiprocessor);
@@ -118,9 +181,7 @@ Result<void> Gpu::LoadSupport() {
   find("optiml_count_other", count_other_);
   find("optiml_digest", digest_);
   if (code != DriverApi::kSuccess) {
-    return Error(
-        ErrorCode::kUnavailable,
-        fmt::format("the driver does not compile our own kernels: {}", api_.Describe(code)));
+    return NoGpu("the driver does not compile our own kernels", code);
   }
   return {};
 }

@@ -67,7 +67,13 @@ class Gpu {
 
  private:
   explicit Gpu(const DriverApi& api) : api_(api) {}
-  Result<void> Start(int ordinal);
+  // Steps of Open().
+  Result<void> Choose(int ordinal, int& device);
+  Result<void> MakeContext(int device);
+  Result<void> MakeStream();
+  void EndPhase(const char* name);  // since the last one's end
+  // The driver's code with what may be done about it.
+  Error NoGpu(const std::string& what, int code) const;
   Result<void> LoadSupport();
   void ReadFacts(int device);
   // Copies what the device holds at counter_ + `offset`, and sets it to 0.
@@ -77,6 +83,7 @@ class Gpu {
 
   DriverApi api_;
   HelloReply facts_;
+  SteadyClock::time_point phase_begin_ = SteadyClock::now();
   Handle stream_ = nullptr;
   Handle wait_ = nullptr;
   Handle read_ = nullptr;

@@ -222,6 +222,7 @@ void Fields(A& a, Job::Kernel& v) {
 template <typename A>
 void Fields(A& a, Job& v) {
   Visit(a, v.cubin);
+  Visit(a, v.toolchain);
   Visit(a, v.kernels);
   Visit(a, v.plan);
 }
@@ -238,6 +239,12 @@ void Fields(A& a, Pass& v) {
   Visit(a, v.before);
   Visit(a, v.after);
   Visit(a, v.after_other);
+}
+
+template <typename A>
+void Fields(A& a, Phase& v) {
+  Visit(a, v.name);
+  a.Plain(v.seconds);
 }
 
 template <typename A>
@@ -258,6 +265,10 @@ void Fields(A& a, HelloReply& v) {
   a.Plain(v.l2_bytes);
   a.Plain(v.clock_hz);
   a.Plain(v.dram_bytes_per_s);
+  a.Plain(v.driver_version);
+  Visit(a, v.uuid);
+  Visit(a, v.pci_bus_id);
+  Visit(a, v.phases);
 }
 
 template <typename A>
@@ -333,12 +344,6 @@ void Fields(A& a, JobTimes& v) {
   a.Plain(v.copies);
   a.Plain(v.batch);
   Visit(a, v.differing_copies);
-}
-
-template <typename A>
-void Fields(A& a, Phase& v) {
-  Visit(a, v.name);
-  a.Plain(v.seconds);
 }
 
 template <typename A>

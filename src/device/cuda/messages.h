@@ -28,6 +28,7 @@ struct Job {
     std::string lowered_name;
   };
   std::vector<std::byte> cubin;
+  std::string toolchain;  // that made it: "NVRTC 13.0"
   std::vector<Kernel> kernels;
   LaunchPlan plan;
 };
@@ -48,6 +49,12 @@ struct Pass {
   std::vector<int64_t> after_other;
 };
 
+// Where the seconds of an exchange went.
+struct Phase {
+  std::string name;
+  double seconds = 0;
+};
+
 struct HelloRequest {
   int ordinal = 0;
 };
@@ -64,6 +71,10 @@ struct HelloReply {
   uint64_t l2_bytes = 0;
   double clock_hz = 0;
   double dram_bytes_per_s = 0;  // pin
+  int driver_version = 0;       // the CUDA version that the driver is for: 13000 is 13.0
+  std::string uuid;             // "01234567-89ab-..."; empty: not known
+  std::string pci_bus_id;       // "0000:3B:00.0"; empty: not known
+  std::vector<Phase> phases;    // of opening it
 };
 
 struct RunMessage {
@@ -128,12 +139,6 @@ struct JobTimes {
   int batch = 1;  // executions that one sample is the mean of
   // By set: copies whose written buffers are not bit for bit those of the first.
   std::vector<int> differing_copies;
-};
-
-// Where the seconds of an exchange went.
-struct Phase {
-  std::string name;
-  double seconds = 0;
 };
 
 struct TimeReply {

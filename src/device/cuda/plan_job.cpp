@@ -28,6 +28,23 @@ bool IsVariable(const PlanBuffer& buffer) {
   return !buffer.symbol.empty();
 }
 
+// Toolkits of a later major version make what an older driver does not know.
+Error NotLoaded(const Gpu& gpu, const Job& job, int code) {
+  const bool is_version = code == DriverApi::kInvalidImage || code == DriverApi::kNoBinaryForGpu ||
+                          code == DriverApi::kInvalidPtx ||
+                          code == DriverApi::kUnsupportedPtxVersion;
+  const int driver = gpu.facts().driver_version;
+  const std::string version = fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10);
+  return Error(
+      ErrorCode::kInternal,
+      fmt::format("the GPU's driver does not load the cubin: {}{}", gpu.api().Describe(code),
+                  is_version && driver > 0
+                      ? fmt::format("; {} made it and the driver is for {}: update the driver, or "
+                                    "name a toolkit of {} or earlier with OPTIML_CUDA_HOME",
+                                    job.toolchain, version, version)
+                      : ""));
+}
+
 }  // namespace
 
 CopyLayout LayOut(const LaunchPlan& plan) {
@@ -76,8 +93,7 @@ Result<void> PlanJob::Load() {
     functions_.push_back(function);
   }
   if (code != DriverApi::kSuccess) {
-    return Error(ErrorCode::kInternal,
-                 fmt::format("the GPU's driver does not load the cubin: {}", api.Describe(code)));
+    return NotLoaded(gpu_, job_, code);
   }
   for (const PlanBuffer& buffer : job_.plan.buffers) {
     DevicePtr address = 0;

@@ -186,7 +186,7 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
                                                        const AnswerWorker& answer) {
   using Answer = std::variant<Message, Lost>;
   if (!Send(socket_, kind, request)) {
-    return Answer(Lost{false, Ending()});
+    return Answer(Ending());
   }
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
@@ -211,7 +211,7 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
           }
           continue;
         case Received::kClosed:
-          return Answer(Lost{false, Ending()});
+          return Answer(Ending());
         case Received::kTimedOut:
           Kill();
           return Answer(Lost{true, "the GPU worker stopped in the middle of its answer"});
@@ -226,7 +226,7 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
   }
 }
 
-std::string WorkerProcess::Ending() {
+Lost WorkerProcess::Ending() {
   // It closed the socket: it is about to end, unless it hangs in the driver.
   int status = 0;
   for (int i = 0; i < 100; ++i) {
@@ -239,12 +239,15 @@ std::string WorkerProcess::Ending() {
   const bool ended = pid_ < 0;
   Kill();
   if (!ended) {
-    return "the GPU worker hung";
+    return {false, "the GPU worker hung"};
   }
-  return WIFSIGNALED(status)
-             ? fmt::format("the GPU worker was ended by signal {} ({})", WTERMSIG(status),
-                           strsignal(WTERMSIG(status)))
-             : fmt::format("the GPU worker ended with status {}", WEXITSTATUS(status));
+  if (!WIFSIGNALED(status)) {
+    return {false, fmt::format("the GPU worker ended with status {}", WEXITSTATUS(status))};
+  }
+  const int signal = WTERMSIG(status);
+  return {false,
+          fmt::format("the GPU worker was ended by signal {} ({})", signal, strsignal(signal)),
+          signal == SIGKILL};
 }
 
 void WorkerProcess::Kill() {

@@ -37,6 +37,8 @@ struct WorkerOptions {
 struct Lost {
   bool timed_out = false;
   std::string reason;  // "the worker process ended (signal 11)"
+  // By somebody else, with the signal that nothing a kernel does can cause.
+  bool was_killed = false;
 };
 
 class WorkerProcess {
@@ -68,7 +70,7 @@ class WorkerProcess {
 
  private:
   Result<void> Spawn();
-  std::string Ending();  // how it ended; waits for that
+  Lost Ending();  // how it ended; waits for that
 
   WorkerOptions options_;
   pid_t pid_ = -1;

@@ -12,15 +12,29 @@
 //   fault       the context is gone afterwards
 //   hang        never ends
 //   crash       the process is ended by a signal
+//   killed      the process is killed, as if by hand
 //   refuse      the launch is refused
 //
-// FAKE_DRIVER in the environment: "no-device", "no-context", "small" (1 MB of memory).
+// FAKE_DRIVER in the environment:
+//
+//   no-device    it lists none
+//   hidden       CUDA_VISIBLE_DEVICES hides all
+//   no-context   other programs hold all memory
+//   small        1 MB of memory
+//   taken        others took the memory after it was asked how much is free
+//   mismatch     libcuda and the kernel's driver are of different versions
+//   old          for CUDA 12.4: what a later toolkit made is refused as of an unknown version
+//   old-image    the same, refused as no image at all
+//   slice        a MIG slice: fewer multiprocessors and less L2
+//   lost-later   the first process has a GPU, those after it have none; FAKE_DRIVER_STATE names a
+//                file by which they know
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -36,7 +50,11 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
+constexpr int kDeviceUnavailable = 46;
 constexpr int kNoDevice = 100;
+constexpr int kInvalidImage = 200;
+constexpr int kUnsupportedPtxVersion = 222;
+constexpr int kSystemDriverMismatch = 803;
 constexpr int kNotFound = 500;
 constexpr int kNotReady = 600;
 constexpr int kIllegalAddress = 700;
@@ -44,6 +62,18 @@ constexpr int kIllegalAddress = 700;
 bool Asked(const char* what) {
   const char* asked = std::getenv("FAKE_DRIVER");
   return asked != nullptr && std::string(asked) == what;
+}
+
+bool IsLost() {
+  const char* file = std::getenv("FAKE_DRIVER_STATE");
+  if (!Asked("lost-later") || file == nullptr) {
+    return false;
+  }
+  std::FILE* first = std::fopen(file, "wx");
+  if (first != nullptr) {
+    std::fclose(first);
+  }
+  return first == nullptr;
 }
 
 class Stream {
@@ -137,6 +167,9 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
   if (name == "crash") {
     raise(SIGSEGV);
   }
+  if (name == "killed") {
+    raise(SIGKILL);
+  }
   if (name == "once" && calls++ > 0) {
     return;
   }
@@ -220,7 +253,16 @@ struct Event {
 #define FAKE extern "C" __attribute__((visibility("default")))
 
 FAKE int cuGetErrorName(int code, const char** name) {
-  *name = code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_THE_FAKE";
+  static const std::map<int, const char*> kNames = {
+      {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {kDeviceUnavailable, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {kNoDevice, "CUDA_ERROR_NO_DEVICE"},
+      {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+      {kUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+      {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {kSystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+  const auto found = kNames.find(code);
+  *name = found != kNames.end() ? found->second : "CUDA_ERROR_OF_THE_FAKE";
   return kSuccess;
 }
 FAKE int cuGetErrorString(int, const char** text) {
@@ -228,6 +270,20 @@ FAKE int cuGetErrorString(int, const char** text) {
   return kSuccess;
 }
 FAKE int cuInit(unsigned) {
+  return Asked("hidden") ? kNoDevice : Asked("mismatch") ? kSystemDriverMismatch : kSuccess;
+}
+FAKE int cuDriverGetVersion(int* version) {
+  *version = Asked("old") || Asked("old-image") ? 12040 : 13000;
+  return kSuccess;
+}
+FAKE int cuDeviceGetUuid_v2(unsigned char* bytes, int device) {
+  for (int i = 0; i < 16; ++i) {
+    bytes[i] = static_cast<unsigned char>(16 * device + i);
+  }
+  return kSuccess;
+}
+FAKE int cuDeviceGetPCIBusId(char* text, int size, int device) {
+  std::snprintf(text, static_cast<size_t>(size), "0000:%02X:00.0", 0x3b + device);
   return kSuccess;
 }
 FAKE int cuDeviceGetCount(int* count) {
@@ -246,12 +302,16 @@ FAKE int cuDeviceGetAttribute(int* value, int attribute, int device) {
   static const std::map<int, int> kValues = {
       {16, 4}, {13, 1'000'000}, {36, 1'000'000}, {37, 512},   {38, 65536}, {39, 2048},
       {75, 9}, {76, 0},         {81, 233472},    {82, 65536}, {97, 232448}};
+  static const std::map<int, int> kOfASlice = {{16, 1}, {38, 8192}};
   *value = device == 1 && attribute == 75 ? 8 : kValues.at(attribute);
+  if (Asked("slice") && kOfASlice.count(attribute) != 0) {
+    *value = kOfASlice.at(attribute);
+  }
   return kSuccess;
 }
 FAKE int cuDevicePrimaryCtxRetain(void** context, int) {
   *context = context;
-  return Asked("no-context") ? kOutOfMemory : kSuccess;
+  return Asked("no-context") ? kOutOfMemory : IsLost() ? kDeviceUnavailable : kSuccess;
 }
 FAKE int cuCtxSetCurrent(void*) {
   return kSuccess;
@@ -265,7 +325,7 @@ FAKE int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   return kSuccess;
 }
 FAKE int cuMemAlloc_v2(uint64_t* pointer, size_t bytes) {
-  if (bytes > MemoryBytes() - allocated) {
+  if (bytes > MemoryBytes() - allocated || (Asked("taken") && bytes > 4096)) {
     return kOutOfMemory;
   }
   *pointer = reinterpret_cast<uint64_t>(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
@@ -308,7 +368,11 @@ FAKE int cuMemsetD8Async(uint64_t to, uint8_t value, size_t bytes, void*) {
   return Enqueue([=] { std::memset(reinterpret_cast<void*>(to), value, bytes); });
 }
 FAKE int cuModuleLoadData(void** module, const void* image) {
-  *module = new Module{static_cast<const char*>(image), {}};
+  const std::string text = static_cast<const char*>(image);
+  if ((Asked("old") || Asked("old-image")) && text.find("optiml_") == std::string::npos) {
+    return Asked("old") ? kUnsupportedPtxVersion : kInvalidImage;
+  }
+  *module = new Module{text, {}};
   return kSuccess;
 }
 FAKE int cuModuleUnload(void* module) {
