@@ -28,6 +28,7 @@ class OptimizeCommand : public Command {
   }
   void Declare(CLI::App& app) override {
     AddTaskOptions(app, task_);
+    AddMoreDevices(app, task_);
     CLI::Option* path = app.get_option("path")->required(false);
     app.add_option("--intent", intent_.text,
                    "no PATH: make the task of a sentence first (`optiml generate`)")
@@ -64,7 +65,8 @@ class OptimizeCommand : public Command {
     }
     OPTIML_ASSIGN(const Workbench bench,
                   MakeWorkbench(task_, env, tools, session_.options.verifier));
-    const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time);
+    const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time,
+                                                1 + bench.more_devices.size());
     if (!stop_after_.empty()) {
       OPTIML_ASSIGN(const std::string text,
                     DescribeStage(bench, bench.task->source, *ParseStage(stop_after_),

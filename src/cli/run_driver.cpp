@@ -14,10 +14,11 @@
 
 namespace optiml {
 
-SessionOptions SessionFlags::Get(bool measures_time) const {
+SessionOptions SessionFlags::Get(bool measures_time, size_t devices) const {
   constexpr int kInFlightOnGpu = 6;
   SessionOptions result = options;
-  result.in_flight = in_flight > 0 ? in_flight : measures_time ? kInFlightOnGpu : 1;
+  const int many = std::min(kMostInFlight, kInFlightOnGpu * static_cast<int>(devices));
+  result.in_flight = in_flight > 0 ? in_flight : measures_time ? many : 1;
   if (seconds > 0) {
     result.budget.wall_time = std::chrono::seconds(seconds);
   }
@@ -34,7 +35,7 @@ void AddSessionFlags(CLI::App& app, SessionFlags& flags) {
       ->group(group);
   app.add_option("--in-flight", flags.in_flight,
                  "candidates that are under way together: one is measured, the others are being "
-                 "built; 0 is 6 on a GPU and 1 on the emulator")
+                 "built; 0 is 6 a GPU and 1 on the emulator")
       ->type_name("N")
       ->check(WholeNumbers(0, kMostInFlight))
       ->capture_default_str()
@@ -215,6 +216,9 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   parts.task = job.bench->task.get();
   parts.builder = job.bench->builder.get();
   parts.device = job.bench->device.get();
+  for (const std::unique_ptr<Device>& device : job.bench->more_devices) {
+    parts.more_devices.push_back(device.get());
+  }
   parts.reference = job.bench->reference.get();
   parts.clock = env.clock;
   parts.store = job.store;

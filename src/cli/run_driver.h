@@ -24,7 +24,8 @@ struct SessionFlags {
   int64_t seconds = 0;  // 0: no limit
   int in_flight = 0;    // 0: as the device likes it
 
-  SessionOptions Get(bool measures_time) const;
+  // For so many devices.
+  SessionOptions Get(bool measures_time, size_t devices = 1) const;
 };
 void AddSessionFlags(CLI::App& app, SessionFlags& flags);
 

@@ -1,6 +1,7 @@
 #include "cli/task_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -141,6 +142,44 @@ void AddDeviceChoice(CLI::App& app, TaskOptions& options) {
       ->group(group);
 }
 
+// "cuda:1,cuda:2" in a record.
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// Opens those that are equal to the first one; the others are told and left out: times of unequal
+// GPUs must not meet in one tree.
+Result<void> OpenMoreDevices(const std::vector<std::string>& kinds, DeviceChoice choice,
+                             const CliEnv& env, Toolbox& tools, Workbench& bench) {
+  const DeviceInfo& first = bench.device->Info();
+  if (!kinds.empty() && !first.capabilities.measures_time) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "--more-devices: they help a GPU, and --device is the emulator");
+  }
+  choice.is_one_of_several = true;
+  for (const std::string& kind : kinds) {
+    choice.kind = kind;
+    OPTIML_ASSIGN(std::unique_ptr<Device> device, tools.MakeDevice(choice));
+    const DeviceInfo& info = device->Info();
+    if (info.name != first.name || info.architecture != first.architecture ||
+        info.multiprocessors != first.multiprocessors ||
+        info.dram_bytes_per_s != first.dram_bytes_per_s) {
+      *env.err << fmt::format(
+          "note: {} is left out: it is a {} of {} multiprocessors, not a {} of {} as the first\n",
+          kind, info.name, info.multiprocessors, first.name, first.multiprocessors);
+      continue;
+    }
+    bench.more_devices.push_back(std::move(device));
+  }
+  return {};
+}
+
 void AddEmulatorOptions(CLI::App& app, TaskOptions& options) {
   const std::string group = "Device";
   app.add_option("--device-description", options.description,
@@ -208,6 +247,9 @@ std::map<std::string, std::string> FormatTaskOptions(const TaskOptions& options,
   if (!options.entry.empty()) {
     values["entry"] = options.entry;
   }
+  if (!options.more_devices.empty()) {
+    values["more-devices"] = fmt::format("{}", fmt::join(options.more_devices, ","));
+  }
   for (const auto& [key, lines] : {std::pair("checked", &options.checked),
                                    {"timed", &options.timed},
                                    {"arg", &options.args}}) {
@@ -235,6 +277,9 @@ Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& v
   std::string unconfined;
   read("device", options.device);
   read("device-description", options.description);
+  std::string more_devices;
+  read("more-devices", more_devices);
+  options.more_devices = SplitCommas(more_devices);
   read("entry", options.entry);
   read("checked", checked);
   read("timed", timed);
@@ -280,6 +325,19 @@ void AddGpuChoice(CLI::App& app, std::string& device) {
       ->group("GPU");
 }
 
+void AddMoreDevices(CLI::App& app, TaskOptions& options) {
+  app.add_option("--more-devices", options.more_devices,
+                 "further GPUs, equal to --device, that judge candidates beside it: cuda:1,cuda:2")
+      ->type_name("DEVICES")
+      ->delimiter(',')
+      ->check([](const std::string& text) {
+        return text.starts_with("cuda") && IsDevice(text).empty()
+                   ? std::string()
+                   : fmt::format("\"{}\" is none of cuda, cuda:N", text);
+      })
+      ->group("Device");
+}
+
 Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, Toolbox& tools,
                                 const VerifierOptions& checks) {
   Workbench bench;
@@ -312,7 +370,9 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
                        ? options.threads
                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   choice.peaks = PeaksFolder(env);
+  choice.is_one_of_several = !options.more_devices.empty();
   OPTIML_ASSIGN(bench.device, MakeChosenDevice(choice, env, tools));
+  OPTIML_TRY(OpenMoreDevices(options.more_devices, choice, env, tools, bench));
 
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
   bench.recorder.cuda_include_directory = bench.toolchain.include_directory;

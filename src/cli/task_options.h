@@ -23,8 +23,9 @@ struct TaskOptions {
   std::string entry;
   std::vector<std::string> checked;  // "rows=33,cols=100"
   std::vector<std::string> timed;
-  std::vector<std::string> args;  // "x=f32[rows,cols]:in:normal"
-  std::string device = "auto";    // or "emulator", "cuda", "cuda:1"
+  std::vector<std::string> args;          // "x=f32[rows,cols]:in:normal"
+  std::string device = "auto";            // or "emulator", "cuda", "cuda:1"
+  std::vector<std::string> more_devices;  // GPUs that judge candidates beside `device`
   std::string description = "h200";
   int threads = 0;  // 0: all cores of the machine
   bool unconfined = false;
@@ -52,8 +53,9 @@ struct Workbench {
   std::unique_ptr<Builder> builder;
   ToolchainInfo toolchain;
   std::unique_ptr<Device> device;
-  std::unique_ptr<HostReference> reference;  // null when the reference is no host function
-  RecorderOptions recorder;                  // of this machine and the user's choice
+  std::vector<std::unique_ptr<Device>> more_devices;  // equal to it
+  std::unique_ptr<HostReference> reference;           // null when the reference is no host function
+  RecorderOptions recorder;                           // of this machine and the user's choice
 
   // `options` with what the workbench says of recording launchers.
   VerifierOptions Recording(VerifierOptions options) const {
@@ -61,6 +63,9 @@ struct Workbench {
     return options;
   }
 };
+
+// --more-devices, of commands that judge many candidates.
+void AddMoreDevices(CLI::App& app, TaskOptions& options);
 
 // How host references are compiled and run with these options.
 ReferenceOptions ReferenceFor(const TaskOptions& options, const CliEnv& env);

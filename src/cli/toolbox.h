@@ -32,6 +32,7 @@ inline constexpr char kDefaultDescription[] = "h200";
 
 struct DeviceChoice {
   std::string kind = "emulator";                  // or "cuda", "cuda:1"
+  bool is_one_of_several = false;                 // its times say which one they are of
   std::string description = kDefaultDescription;  // a built-in name or an absolute path
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;  // set when the user wants the end

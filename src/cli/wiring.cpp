@@ -108,6 +108,7 @@ std::string DescriptionFor(const std::string& gpu, const std::string& chosen) {
 Result<std::unique_ptr<CudaDevice>> MakeGpu(const DeviceChoice& choice) {
   CudaOptions options;
   options.worker.stop = choice.stop;
+  options.is_one_of_several = choice.is_one_of_several;
   OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
   return CudaDevice::Make(std::move(options));
 }

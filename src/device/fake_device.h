@@ -36,10 +36,12 @@ class FakeDevice : public Device {
     CheckLevel checks = CheckLevel::kBounds;
   };
   std::vector<Call> calls;
+  DeviceUse use;
 
   const DeviceInfo& Info() const override { return info; }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
+  DeviceUse Use() const override { return use; }
 
  private:
   void Remember(const RunRequest& request, bool is_time);

@@ -17,6 +17,7 @@
 
 #include "device/fake_device.h"
 #include "optimize/engines.h"
+#include "optimize/interruptible_device.h"
 #include "optimize/session.h"
 #include "store/run_store.h"
 #include "store/serialise.h"
@@ -265,17 +266,22 @@ class ScriptedRun {
     task.timed = {{{{"n", 8}}, 2}, {{{"n", 16}}, 3}};
     task.hash = ContentHash::Of("task");
     options.budget.candidates = 12;
-    device.on_time = [this](const RunRequest& request) -> Result<TimeOutcome> {
+    Teach(device);
+  }
+
+  // Makes a device answer as the script says.
+  void Teach(FakeDevice& one) {
+    one.on_time = [this, &one](const RunRequest& request) -> Result<TimeOutcome> {
       TimeOutcome outcome;
       outcome.timing.median_s = script.time(request.artifact->ptx);
       outcome.timing.low_s = 0.95 * outcome.timing.median_s;
       outcome.timing.high_s = 1.05 * outcome.timing.median_s;
       outcome.timing.kind =
-          device.info.capabilities.measures_time ? TimingKind::kMeasured : TimingKind::kPredicted;
+          one.info.capabilities.measures_time ? TimingKind::kMeasured : TimingKind::kPredicted;
       outcome.profile.metrics["work"] = {1e6 * outcome.timing.median_s, "inst"};
       return outcome;
     };
-    device.on_run = [this](const RunRequest& request) -> Result<RunOutcome> {
+    one.on_run = [this](const RunRequest& request) -> Result<RunOutcome> {
       RunOutcome outcome;
       // The printed-back root writes something else when one of its kernels was lifted wrongly.
       const std::string& text = request.artifact->ptx;
@@ -307,6 +313,11 @@ class ScriptedRun {
     auto made = std::make_unique<ScriptedVerifier>(script, task, device);
     verifier = made.get();
     engines.verifier = std::move(made);
+    for (const std::unique_ptr<FakeDevice>& further : more_devices) {
+      Engines::More& more = engines.more.emplace_back();
+      more.device = std::make_unique<InterruptibleDevice>(*further, &stop);
+      more.verifier = std::make_unique<ScriptedVerifier>(script, task, *more.device);
+    }
     engines.make_catalogue =
         [this](const PreparedCandidate& root,
                const std::vector<std::string>& out) -> Result<std::unique_ptr<rewrite::Catalogue>> {
@@ -352,6 +363,7 @@ class ScriptedRun {
   Script script;
   KernelTask task;
   FakeDevice device;
+  std::vector<std::unique_ptr<FakeDevice>> more_devices;  // taught ones
   FakeClock clock;
   std::atomic<bool> stop = false;
   SessionOptions options;

@@ -404,6 +404,7 @@ class Session {
     result.stop_reason = stop_reason;
     result.devices = uses_;
     result.search_s = search_s_;
+    result.search_candidates = candidates_done() - replayed_candidates_;
     if (best == 0) {
       result.best = root;
       result.best_source = parts_.task->source.text();

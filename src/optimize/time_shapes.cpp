@@ -240,6 +240,8 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
   request.artifact = &candidate.artifact;
   request.plan = &candidate.timed_plans[row];
   request.incumbent = &other;
+  // Nothing is known of these contents but that all copies must agree.
+  request.knows_outputs = [](size_t, const OutputsDigest&) { return true; };
   const Result<TimeOutcome> measured = device_.Time(request);
   if (!measured && measured.error().code() == ErrorCode::kUnavailable) {
     why_not = measured.error().message();  // both at once may need more memory than one
@@ -249,6 +251,10 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
   const TimeOutcome& timed = *measured;
   if (timed.status != RunStatus::kCompleted || !timed.gain) {
     why_not = fmt::format("{}: {}", RunStatusName(timed.status), timed.reason);
+    return std::optional<Gain>();
+  }
+  if (!timed.findings.empty()) {
+    why_not = timed.findings.front().detail;
     return std::optional<Gain>();
   }
   if (timed.conditions) {

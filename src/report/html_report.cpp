@@ -10,6 +10,7 @@
 #include "report/html_parts.h"
 #include "report/metric_table.h"
 #include "report/report.h"
+#include "report/report_numbers.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -265,6 +266,9 @@ void AddTimes(const ReportModel& model, std::string& out) {
                        share.count);
   }
   out += "</table></div>";
+  for (const std::string& line : DeviceLines(*model.run)) {
+    out += fmt::format("<p>{}</p>", EscapeHtml(line));
+  }
 }
 
 void AddBattery(const ReportModel& model, std::string& out) {

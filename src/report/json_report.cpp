@@ -6,6 +6,7 @@
 #include "core/host_mode.h"
 #include "report/metric_table.h"
 #include "report/report.h"
+#include "report/report_numbers.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -350,6 +351,21 @@ std::string JsonReport(const ReportModel& model) {
   for (const StageShare& share : model.stage_shares) {
     json["stage_seconds"].push_back(
         {{"stage", share.name}, {"seconds", share.seconds}, {"count", share.count}});
+  }
+  if (run.result && !run.result->devices.empty()) {
+    json["search_s"] = run.result->search_s;
+    json["search_candidates"] = run.result->search_candidates;
+    json["devices"] = Json::array();
+    for (const DeviceUse& use : run.result->devices) {
+      Json phases = Json::object();
+      for (const DeviceUse::Phase& phase : use.phases) {
+        phases[phase.name] = phase.seconds;
+      }
+      json["devices"].push_back({{"device", use.device},
+                                 {"busy_s", use.busy_s},
+                                 {"idle_share", IdleShare(use, run.result->search_s)},
+                                 {"phases_s", std::move(phases)}});
+    }
   }
   json["battery"] = Json::array();
   for (const BatteryRow& row : run.battery) {

@@ -3,6 +3,7 @@
 
 #include "report/metric_table.h"
 #include "report/report.h"
+#include "report/report_numbers.h"
 #include "report/text_format.h"
 
 namespace optiml {
@@ -165,6 +166,9 @@ void AddRest(const ReportModel& model, std::string& out) {
     for (const StageShare& share : model.stage_shares) {
       out +=
           fmt::format("| {} | {} | {} |\n", share.name, FormatElapsed(share.seconds), share.count);
+    }
+    for (const std::string& line : DeviceLines(run)) {
+      out += "\n" + EscapeMarkdown(line) + "\n";
     }
   }
   if (!run.battery.empty()) {

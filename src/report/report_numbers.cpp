@@ -1,6 +1,7 @@
 #include "report/report_numbers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "report/metric_table.h"
+#include "report/text_format.h"
 
 namespace optiml {
 namespace {
@@ -226,6 +228,44 @@ void MakeFloor(ReportModel& model) {
   const std::optional<double> before = times(model.before);
   const std::optional<double> after = times(model.after);
   model.floor = FloorRow{*std::move(target), run.task.reject_floor_s, before, after};
+}
+
+double IdleShare(const DeviceUse& use, double wall_s) {
+  return wall_s > 0 ? std::clamp(1 - use.busy_s / wall_s, 0.0, 1.0) : 0;
+}
+
+namespace {
+
+std::string CountedCandidates(int64_t count) {
+  return count == 1 ? "1 candidate" : fmt::format("{} candidates", count);
+}
+
+}  // namespace
+
+std::vector<std::string> DeviceLines(const RunRecord& run) {
+  std::vector<std::string> lines;
+  if (!run.result || run.result->devices.empty() || run.result->search_s <= 0) {
+    return lines;
+  }
+  const double wall_s = run.result->search_s;
+  lines.push_back(fmt::format(
+      "{} in {} of search: {:.0f} a minute.", CountedCandidates(run.result->search_candidates),
+      FormatElapsed(wall_s), 60.0 * static_cast<double>(run.result->search_candidates) / wall_s));
+  for (const DeviceUse& use : run.result->devices) {
+    std::vector<DeviceUse::Phase> phases = use.phases;
+    std::stable_sort(phases.begin(), phases.end(),
+                     [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    std::vector<std::string> parts;
+    for (const DeviceUse::Phase& phase : phases) {
+      if (phase.seconds >= 0.005 * wall_s) {
+        parts.push_back(fmt::format("{} {}", phase.name, FormatElapsed(phase.seconds)));
+      }
+    }
+    lines.push_back(fmt::format("{} was busy for {}, idle for {} of the search{}{}.", use.device,
+                                FormatElapsed(use.busy_s), FormatPercent(IdleShare(use, wall_s)),
+                                parts.empty() ? "" : "; times took: ", fmt::join(parts, ", ")));
+  }
+  return lines;
 }
 
 void MakeStageShares(ReportModel& model) {

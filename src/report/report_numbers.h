@@ -4,6 +4,7 @@
 // The arithmetic of a report: gains with intervals, metric changes, claims, roofline points, shares
 // of time.
 
+#include <string>
 #include <vector>
 
 #include "report/report_model.h"
@@ -34,6 +35,13 @@ void MakeRoofline(ReportModel& model);
 
 // Fills model.floor.
 void MakeFloor(ReportModel& model);
+
+// The share of `wall_s` in which a device had nothing to do, 0 .. 1.
+double IdleShare(const DeviceUse& use, double wall_s);
+
+// How fast the search was, then a sentence for each device that counted its time. Empty where none
+// did.
+std::vector<std::string> DeviceLines(const RunRecord& run);
 
 // Fills model.stage_shares and model.total_seconds from all nodes.
 void MakeStageShares(ReportModel& model);

@@ -162,6 +162,7 @@ struct RunResult {
   // long that took altogether.
   std::vector<DeviceUse> devices;
   double search_s = 0;
+  int64_t search_candidates = 0;  // that were judged in it
   std::string stop_reason;  // "candidates", "wall time", "exhausted", "interrupted"
   std::string finished_at;
 };

@@ -318,6 +318,7 @@ void Fields(A& a, RunResult& v) {
   a("gain", v.gain);
   a.Later("devices", v.devices);
   a.Later("search_s", v.search_s);
+  a.Later("search_candidates", v.search_candidates);
   a("gain_conditions", v.gain_conditions);
   a("stop_reason", v.stop_reason);
   a("finished_at", v.finished_at);

@@ -543,5 +543,20 @@ TEST(CudaDevice, ACopyThatDiffersIsAskedAboutApart) {
   EXPECT_NE(timed->other_digests[0], timed->digests[0]);
 }
 
+TEST(CudaDevice, KernelsOfEqualBuffersAreTimedInTheSameMemory) {
+  const auto device = Opened();
+  Candidate twice("twice");
+  Candidate copy("copy");
+  twice.request.incumbent = &copy.request;
+  const Result<TimeOutcome> timed = device->Time(twice.request);
+  ASSERT_TRUE(timed) << timed.error().message();
+  ASSERT_EQ(timed->status, RunStatus::kCompleted) << timed->reason;
+  // Each wrote over what the other had left, and is judged by its own results.
+  EXPECT_EQ(IntAt(timed->outputs[0][1], 3), 206);
+  EXPECT_EQ(timed->differing_copies, 0);
+  EXPECT_TRUE(timed->findings.empty());
+  EXPECT_LT(timed->gain->ratio, 1);
+}
+
 }  // namespace
 }  // namespace optiml

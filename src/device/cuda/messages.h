@@ -38,6 +38,7 @@ struct Contents {
   int64_t arena_offset = -1;  // of as many bytes as the buffer has; -1: poison
   uint8_t poison = 0;
   bool is_read_only = false;
+  bool operator==(const Contents&) const = default;
 };
 
 // One pass, by buffer argument in the plan's order; and where what they hold afterwards goes.

@@ -25,6 +25,7 @@ struct CopyLayout {
   uint64_t bytes = 0;             // guard bands included
   // Guard bands: from, to.
   std::vector<std::pair<uint64_t, uint64_t>> guards;
+  bool operator==(const CopyLayout&) const = default;
 };
 CopyLayout LayOut(const LaunchPlan& plan);
 

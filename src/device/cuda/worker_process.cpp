@@ -207,7 +207,7 @@ Result<std::variant<Message, Lost>> WorkerProcess::Ask(MessageKind kind,
             return Answer(std::move(message));
           }
           if (!Send(socket_, message.kind, answer(message))) {
-            return Answer(Lost{false, Ending()});
+            return Answer(Ending());
           }
           continue;
         case Received::kClosed:
