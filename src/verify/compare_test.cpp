@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/rng.h"
+
 namespace optiml {
 namespace {
 
@@ -173,6 +175,50 @@ TEST(Compare, AnIntegerThatLooksLikePoisonIsRightWhenItIsExpected) {
   const Comparison result = Compare(Output(DType::kI32), expected, got, nullptr, options);
   EXPECT_EQ(result.mismatch_count, 1);
   EXPECT_EQ(MismatchText(*result.first), "y[1] is unwritten, expected 5");
+}
+
+// Blocks of ordinary elements are judged by a shorter way: with a budget that knows single elements
+// (and says the same) everything goes the long way.
+TEST(Compare, TheShortWayAndTheLongOneAgree) {
+  const double odd[] = {kNan, kInf, -kInf, 0, -0.0, 3.4e38, -3.4e38, 1e39, 1e-40, 1e-46, 0x1p126};
+  constexpr int64_t kCount = 20'000;
+  for (const bool tightened : {false, true}) {
+    for (int mutation = 0; mutation < 200; ++mutation) {
+      std::vector<double> expected;
+      std::vector<double> got;
+      Rng rng(static_cast<uint64_t>(mutation));
+      for (int64_t i = 0; i < kCount; ++i) {
+        expected.push_back(std::ldexp(rng.NextUnit() - 0.5, static_cast<int>(rng.NextBelow(20))));
+        got.push_back(expected.back() * (1 + 1e-7 * (rng.NextUnit() - 0.5)));
+      }
+      for (int change = 0; change < mutation % 4; ++change) {
+        std::vector<double>& side = rng.NextBelow(2) == 0 ? expected : got;
+        side[rng.NextBelow(kCount)] =
+            rng.NextBelow(2) == 0 ? odd[rng.NextBelow(std::size(odd))] : side[0] * 1.001;
+      }
+      const Tensor e = Make(DType::kF64, {kCount}, expected);
+      const Tensor none = Make(DType::kF64, {kCount}, {});
+      const Tensor g = Make(DType::kF32, {kCount}, got);
+      const KernelTask task;
+      ErrorBudget uniform(task, Output(DType::kF32), 5, e, {});
+      Conditioning conditioning;
+      conditioning.magnitudes = &none;
+      ErrorBudget single(task, Output(DType::kF32), 5, e, conditioning);
+      if (tightened) {
+        uniform.Tighten(0.1);
+        single.Tighten(0.1);
+      }
+      CompareOptions options;
+      options.poison = kPoisonBytes[0];
+      const Comparison a = Compare(Output(DType::kF32), e, g, &uniform, options);
+      const Comparison b = Compare(Output(DType::kF32), e, g, &single, options);
+      EXPECT_EQ(a.mismatch_count, b.mismatch_count) << mutation;
+      EXPECT_EQ(a.first ? a.first->index : -1, b.first ? b.first->index : -1) << mutation;
+      EXPECT_EQ(a.max_absolute_error, b.max_absolute_error) << mutation;
+      EXPECT_EQ(a.max_relative_error, b.max_relative_error) << mutation;
+      EXPECT_EQ(a.max_budget_ratio, b.max_budget_ratio) << mutation;
+    }
+  }
 }
 
 }  // namespace

@@ -89,8 +89,7 @@ ErrorBudget::ErrorBudget(const KernelTask& task, const ArgSpec& arg, double term
   }
 }
 
-double ErrorBudget::Floor(int64_t i, double expected) const {
-  const double magnitude = std::fabs(expected);
+double ErrorBudget::ScaleOf(int64_t i, double magnitude) const {
   double scale = std::max(magnitude, rms_);
   if (conditioning_.magnitudes != nullptr) {
     const double terms = std::fabs(conditioning_.magnitudes->At(i));
@@ -98,25 +97,25 @@ double ErrorBudget::Floor(int64_t i, double expected) const {
       scale = std::max(scale, terms);
     }
   }
+  return scale;
+}
+
+double ErrorBudget::MovedOf(int64_t i) const {
   double moved = median_moved_;
   if (conditioning_.moved != nullptr && std::isfinite(conditioning_.moved->At(i))) {
     moved = std::max(moved, conditioning_.moved->At(i));
   }
-  return output_roundoff_ * magnitude + scale_factor_ * scale + tiny_ + kConditioning * moved;
+  return moved;
+}
+
+double ErrorBudget::Floor(int64_t i, double expected) const {
+  const double magnitude = std::fabs(expected);
+  return FloorOf(magnitude, ScaleOf(i, magnitude), MovedOf(i));
 }
 
 double ErrorBudget::Allowance(int64_t i, double expected) const {
-  const double stated = absolute_.value_or(0) + relative_.value_or(0) * std::fabs(expected);
-  if (is_explicit()) {
-    return stated;
-  }
-  const double granted = multiplier_ * Floor(i, expected);
-  if (!share_) {
-    return stated + granted;
-  }
-  const double same =
-      kSamePrecision * arithmetic_roundoff_ * std::max(std::fabs(expected), rms_) + tiny_;
-  return stated + std::min(granted, same + *share_ * granted);
+  const double magnitude = std::fabs(expected);
+  return Granted(magnitude, ScaleOf(i, magnitude), MovedOf(i));
 }
 
 double ErrorBudget::WorstRatio(const Tensor& expected, const Tensor& got) const {

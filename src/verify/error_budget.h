@@ -35,6 +35,8 @@
 // An explicit tolerance with both bounds replaces all of this by absolute + relative |e|; with one
 // bound it is added to the floor.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -90,6 +92,16 @@ class ErrorBudget {
   // Of element i whose expected value is `expected`; infinite expectations are compared by kind.
   double Allowance(int64_t i, double expected) const;
 
+  // Whether the allowance depends on the expected value alone: nothing is known of single elements.
+  bool is_uniform() const {
+    return conditioning_.magnitudes == nullptr && conditioning_.moved == nullptr;
+  }
+  // Allowance() of any element. REQUIRES: is_uniform()
+  double UniformAllowance(double expected) const {
+    const double magnitude = std::fabs(expected);
+    return Granted(magnitude, std::max(magnitude, rms_), median_moved_);
+  }
+
   // max over the elements of |got - expected| / floor, before any widening; what the original's
   // outputs are measured with. Elements that are not finite on both sides are left out.
   double WorstRatio(const Tensor& expected, const Tensor& got) const;
@@ -98,6 +110,24 @@ class ErrorBudget {
 
  private:
   double Floor(int64_t i, double expected) const;
+  double FloorOf(double magnitude, double scale, double moved) const {
+    return output_roundoff_ * magnitude + scale_factor_ * scale + tiny_ + kConditioning * moved;
+  }
+  double Granted(double magnitude, double scale, double moved) const {
+    const double stated = absolute_.value_or(0) + relative_.value_or(0) * magnitude;
+    if (is_explicit()) {
+      return stated;
+    }
+    const double granted = multiplier_ * FloorOf(magnitude, scale, moved);
+    if (!share_) {
+      return stated + granted;
+    }
+    const double same = kSamePrecision * arithmetic_roundoff_ * std::max(magnitude, rms_) + tiny_;
+    return stated + std::min(granted, same + *share_ * granted);
+  }
+  // What is known of element i: the magnitude of its terms, and how far it moved.
+  double ScaleOf(int64_t i, double magnitude) const;
+  double MovedOf(int64_t i) const;
 
   double output_roundoff_ = 0;
   double scale_factor_ = 0;

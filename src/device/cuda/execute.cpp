@@ -17,6 +17,8 @@ constexpr size_t kMostHeldSteps = 400;
 
 // What memory holds that no candidate has written.
 constexpr uint8_t kCleared = 0xA5;
+// Short executions walk through so many copies at least.
+constexpr uint64_t kCopiesOfABatch = 6;
 // Executions longer than this are timed one by one: two copies are enough.
 constexpr double kLong_s = 1e-3;
 
@@ -230,7 +232,7 @@ class Timer {
       const uint64_t wanted = (message_.policy.rotation_bytes + bytes - 1) / bytes;
       const uint64_t possible = std::max<uint64_t>(room / bytes, 2) - 1;  // one is pristine
       timed.copies = static_cast<int>(
-          std::min({std::max<uint64_t>(wanted, 2),
+          std::min({std::max<uint64_t>(wanted, kCopiesOfABatch),
                     static_cast<uint64_t>(message_.policy.most_copies), possible}));
       total += timed.job->BytesFor(timed.copies);
     }
@@ -328,9 +330,11 @@ class Timer {
       sample_s = std::max(sample_s, timed.estimate_s * timed.batch);
     }
     const double sets = static_cast<double>(message_.sets.front().size());
+    const double factor = jobs_.size() > 1 ? policy.gain_factor : 1;
     const int least = std::max(1, static_cast<int>(std::ceil(policy.least_samples / sets)));
-    const int most = std::max(least, static_cast<int>(std::ceil(policy.most_samples / sets)));
-    samples_ = std::clamp(static_cast<int>(policy.total_s / sets / sample_s), least, most);
+    const int most =
+        std::max(least, static_cast<int>(std::ceil(factor * policy.most_samples / sets)));
+    samples_ = std::clamp(static_cast<int>(factor * policy.total_s / sets / sample_s), least, most);
   }
 
   Step TakeSamples(size_t set) {

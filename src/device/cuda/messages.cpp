@@ -296,6 +296,7 @@ void Fields(A& a, TimingPolicy& v) {
   a.Plain(v.total_s);
   a.Plain(v.least_samples);
   a.Plain(v.most_samples);
+  a.Plain(v.gain_factor);
 }
 
 template <typename A>
