@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "device/cuda/counted_file.h"
 #include "device/sample_statistics.h"
 #include "device/symbol_names.h"
 
@@ -173,6 +174,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
       Fp32FlopsPerSecond(facts.compute_capability, facts.multiprocessors, facts.clock_hz);
   info.prediction_error_factor = 1;
   info.capabilities.measures_time = true;
+  info.capabilities.counts = static_cast<bool>(device->options_.find_cupti);
   device->options_.timing.rotation_bytes =
       static_cast<uint64_t>(device->options_.rotation_factor * static_cast<double>(facts.l2_bytes));
   return device;
@@ -366,6 +368,24 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
     AddPhase("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   }
   return outcome;
+}
+
+Result<Profile> CudaDevice::Counters(const RunRequest& request) {
+  OPTIML_TRY(CheckRequest(request));
+  OPTIML_ASSIGN(const cuda::CounterFacts facts, counters_.Open());
+  cuda::CountMessage message;
+  message.time_limit_ms = static_cast<uint64_t>(LimitOf(request).count());
+  message.flush_bytes = options_.timing.rotation_bytes;
+  OPTIML_ASSIGN(message.job, JobOf(request, modules_));
+  ArenaLayout layout;
+  message.pass = layout.Add(*request.plan, request.buffers, false, false);
+  OPTIML_ASSIGN(std::byte * arena, counters_.Arena(layout.bytes()));
+  layout.CopyTo(arena);
+  if (!options_.keep_counted.empty()) {
+    OPTIML_TRY(cuda::KeepCounted(options_.keep_counted, message, arena, layout.bytes()));
+  }
+  OPTIML_ASSIGN(const auto counted, counters_.Count(std::move(message), LimitOf(request)));
+  return counted ? cuda::ProfileOfCounts(*counted, facts.metrics, request, info_) : Profile();
 }
 
 void CudaDevice::AddPhase(const std::string& name, double seconds) {

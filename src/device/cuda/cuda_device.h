@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/cuda/counter_source.h"
 #include "device/cuda/worker_process.h"
 #include "device/device.h"
 #include "device/plan_launch.h"
@@ -27,6 +28,10 @@ struct CudaOptions {
   double rotation_factor = 4;
   // Of one execution, unless the request says less.
   std::chrono::milliseconds time_limit{10'000};
+  // Where CUPTI may be (CounterSource); empty: nothing is counted.
+  cuda::CounterSource::Find find_cupti;
+  // Where what was counted last is kept, to be executed by others (counted_file.h); empty: nowhere.
+  std::filesystem::path keep_counted;
 };
 
 class CudaDevice : public Device {
@@ -37,17 +42,25 @@ class CudaDevice : public Device {
   const DeviceInfo& Info() const override { return info_; }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
+  // Hardware counters, by CUPTI, in a worker of their own; empty when this plan cannot be counted.
+  // Fails with kUnavailable, and always the same reason, where this machine does not count.
+  Result<Profile> Counters(const RunRequest& request) override;
 
+  // Whether Counters() can work, and how: a kernel of our own is counted.
+  Result<cuda::CounterFacts> TryCounters() { return counters_.Open(); }
   // Where the seconds of all Time() calls went, by name.
   const std::vector<cuda::Phase>& phases() const { return phases_; }
   // Workers that were started.
   int workers_started() const { return workers_started_; }
   // The worker's process; -1 when there is none at the moment.
   pid_t worker_pid() const { return worker_.pid(); }
+  const cuda::CounterSource& counters() const { return counters_; }
 
  private:
   explicit CudaDevice(CudaOptions options)
-      : options_(std::move(options)), worker_(options_.worker) {}
+      : options_(std::move(options)),
+        worker_(options_.worker),
+        counters_(options_.worker, options_.find_cupti) {}
   Result<void> Ready();
   void AddPhase(const std::string& name, double seconds);
   class ArenaLayout;
@@ -62,6 +75,7 @@ class CudaDevice : public Device {
 
   CudaOptions options_;
   cuda::WorkerProcess worker_;
+  cuda::CounterSource counters_;
   cuda::HelloReply facts_;
   DeviceInfo info_;
   int workers_started_ = 0;

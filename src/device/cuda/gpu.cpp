@@ -43,10 +43,9 @@ Result<void> Gpu::Start(int ordinal) {
   }
   int device = 0;
   api_.device_get(&device, ordinal);
-  Handle context = nullptr;
-  int code = api_.context_retain(&context, device);
+  int code = api_.context_retain(&context_, device);
   if (code == DriverApi::kSuccess) {
-    code = api_.context_set(context);
+    code = api_.context_set(context_);
   }
   if (code != DriverApi::kSuccess) {
     return failed(code == DriverApi::kOutOfMemory

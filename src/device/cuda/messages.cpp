@@ -243,6 +243,17 @@ void Fields(A& a, Pass& v) {
 template <typename A>
 void Fields(A& a, HelloRequest& v) {
   a.Plain(v.ordinal);
+  Visit(a, v.cupti_libraries);
+}
+
+template <typename A>
+void Fields(A& a, CounterFacts& v) {
+  Visit(a, v.problem);
+  a.Plain(v.is_permission);
+  Visit(a, v.library);
+  a.Plain(v.passes);
+  Visit(a, v.metrics);
+  Visit(a, v.unknown);
 }
 
 template <typename A>
@@ -258,6 +269,7 @@ void Fields(A& a, HelloReply& v) {
   a.Plain(v.l2_bytes);
   a.Plain(v.clock_hz);
   a.Plain(v.dram_bytes_per_s);
+  Visit(a, v.counters);
 }
 
 template <typename A>
@@ -318,6 +330,25 @@ void Fields(A& a, TimeReply& v) {
   Visit(a, v.findings);
   Visit(a, v.jobs);
   Visit(a, v.phases);
+  a.Plain(v.is_worker_lost);
+  Visit(a, v.broken);
+}
+
+template <typename A>
+void Fields(A& a, CountMessage& v) {
+  a.Plain(v.arena_bytes);
+  a.Plain(v.time_limit_ms);
+  Visit(a, v.job);
+  Visit(a, v.pass);
+  a.Plain(v.flush_bytes);
+}
+
+template <typename A>
+void Fields(A& a, CountReply& v) {
+  a.Plain(v.status);
+  Visit(a, v.reason);
+  Visit(a, v.ranges);
+  a.Plain(v.passes);
   a.Plain(v.is_worker_lost);
   Visit(a, v.broken);
 }
@@ -427,6 +458,12 @@ std::vector<std::byte> Encode(const TimeMessage& message) {
 std::vector<std::byte> Encode(const TimeReply& message) {
   return EncodeOne(message);
 }
+std::vector<std::byte> Encode(const CountMessage& message) {
+  return EncodeOne(message);
+}
+std::vector<std::byte> Encode(const CountReply& message) {
+  return EncodeOne(message);
+}
 
 Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes) {
   return DecodeOne<HelloRequest>(bytes);
@@ -445,6 +482,12 @@ Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes) {
 }
 Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes) {
   return DecodeOne<TimeReply>(bytes);
+}
+Result<CountMessage> DecodeCountMessage(const std::vector<std::byte>& bytes) {
+  return DecodeOne<CountMessage>(bytes);
+}
+Result<CountReply> DecodeCountReply(const std::vector<std::byte>& bytes) {
+  return DecodeOne<CountReply>(bytes);
 }
 
 Result<void> Send(int socket, MessageKind kind, const std::vector<std::byte>& bytes) {

@@ -50,6 +50,18 @@ struct Pass {
 
 struct HelloRequest {
   int ordinal = 0;
+  // Where CUPTI may be. Not empty: this worker counts, and never times (counters.h).
+  std::vector<std::string> cupti_libraries;
+};
+
+// What a worker found that counts.
+struct CounterFacts {
+  std::string problem;         // not empty: it cannot count, and why
+  bool is_permission = false;  // the problem is that nobody allowed it
+  std::string library;
+  int passes = 0;                    // executions that all metrics take
+  std::vector<std::string> metrics;  // by the profiler's names
+  std::vector<std::string> unknown;  // that were asked for, and that this GPU does not have
 };
 
 struct HelloReply {
@@ -64,6 +76,7 @@ struct HelloReply {
   uint64_t l2_bytes = 0;
   double clock_hz = 0;
   double dram_bytes_per_s = 0;  // pin
+  CounterFacts counters;        // of a worker that counts
 };
 
 struct RunMessage {
@@ -127,7 +140,26 @@ struct TimeReply {
   std::string broken;
 };
 
-enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3 };
+struct CountMessage {
+  uint64_t arena_bytes = 0;
+  uint64_t time_limit_ms = 0;  // of one execution
+  Job job;
+  Pass pass;
+  uint64_t flush_bytes = 0;  // of other memory, read before each execution
+};
+
+struct CountReply {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+  // One a launch of the plan; or one alone, of the whole plan, where this CUPTI does not count
+  // launches apart. Values by CounterFacts::metrics; not finite: not counted.
+  std::vector<std::vector<double>> ranges;
+  int passes = 0;
+  bool is_worker_lost = false;
+  std::string broken;
+};
+
+enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3, kCount = 4 };
 
 std::vector<std::byte> Encode(const HelloRequest& message);
 std::vector<std::byte> Encode(const HelloReply& message);
@@ -135,6 +167,8 @@ std::vector<std::byte> Encode(const RunMessage& message);
 std::vector<std::byte> Encode(const RunReply& message);
 std::vector<std::byte> Encode(const TimeMessage& message);
 std::vector<std::byte> Encode(const TimeReply& message);
+std::vector<std::byte> Encode(const CountMessage& message);
+std::vector<std::byte> Encode(const CountReply& message);
 
 // Each fails with kInternal when the bytes are not such a message.
 Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes);
@@ -143,6 +177,8 @@ Result<RunMessage> DecodeRunMessage(const std::vector<std::byte>& bytes);
 Result<RunReply> DecodeRunReply(const std::vector<std::byte>& bytes);
 Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes);
 Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes);
+Result<CountMessage> DecodeCountMessage(const std::vector<std::byte>& bytes);
+Result<CountReply> DecodeCountReply(const std::vector<std::byte>& bytes);
 
 // A message on the socket: its kind, its size, its bytes. Sending fails with kIo when the other end
 // is gone. Receiving gives nothing when it is gone, or when nothing came until the deadline.

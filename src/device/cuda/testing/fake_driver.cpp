@@ -87,6 +87,7 @@ Stream& TheStream() {
 }
 
 std::atomic<int> context_error{kSuccess};
+std::atomic<uint64_t> launches{0};
 std::atomic<uint64_t> allocated{0};
 std::mutex sizes_mutex;
 std::map<uint64_t, uint64_t> sizes;
@@ -202,6 +203,10 @@ struct Event {
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
+// For fake_cupti.cpp: kernels that were launched.
+FAKE uint64_t FakeLaunches() {
+  return launches;
+}
 FAKE int cuGetErrorName(int code, const char** name) {
   *name = code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_THE_FAKE";
   return kSuccess;
@@ -319,6 +324,7 @@ FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void*
   if (name == "refuse") {
     return kInvalidValue;
   }
+  ++launches;
   if (name.starts_with("optiml_")) {
     std::vector<void*> values;
     for (int i = 0; i < (name == "optiml_wait" ? 2 : name == "optiml_read" ? 3 : 4); ++i) {
