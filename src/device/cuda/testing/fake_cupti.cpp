@@ -1,8 +1,9 @@
 // A CUPTI for tests on machines without a GPU, beside fake_driver.cpp: it stands where libcupti
 // would, and lives with the order that the real one asks for: a call out of order, a struct of
-// another size or a pass that is not repeated as the first one is refused (CUPTI_ERROR_UNKNOWN).
-// What it counts is the launches that the fake driver saw between Start and Stop: a metric's value
-// is a number made of its name's length, times the launch's number in the range.
+// another size, a pass that is not as the first one, or a launch that did nothing is refused
+// (CUPTI_ERROR_UNKNOWN). What it counts is the launches that the fake driver saw between Start and
+// Stop: a metric's value is a number made of its name's length, times the launch's number in the
+// range.
 //
 // FAKE_CUPTI in the environment: "denied" (no permission), "no-fma" (that metric is not known),
 // "one-range" (launches are not counted apart), "never-done", "zero" (all counters are 0), "nan"
@@ -40,12 +41,11 @@ constexpr char kAvailable[] = "available";
   return asked != nullptr && std::string(asked) == what;
 }
 
-// Launches that the fake driver saw.
-[[maybe_unused]] uint64_t Launches() {
+// Launches that the fake driver saw ("FakeLaunches"), or that did something ("FakeWorked").
+[[maybe_unused]] uint64_t Driver(const char* what) {
   const char* driver = std::getenv("FAKE_CUPTI_DRIVER");
   void* handle = driver == nullptr ? nullptr : dlopen(driver, RTLD_NOW | RTLD_NOLOAD);
-  auto* seen =
-      handle == nullptr ? nullptr : reinterpret_cast<uint64_t (*)()>(dlsym(handle, "FakeLaunches"));
+  auto* seen = handle == nullptr ? nullptr : reinterpret_cast<uint64_t (*)()>(dlsym(handle, what));
   return seen == nullptr ? 0 : seen();
 }
 
@@ -61,6 +61,7 @@ struct Profiler {
   bool is_pushed = false;
   size_t passes = 0;
   uint64_t begin = 0;
+  uint64_t work_begin = 0;
   uint64_t ranges = 0;
 };
 
@@ -205,7 +206,8 @@ FAKE int cuptiRangeProfilerStart(CuptiProfiler* params) {
     return kUnknown;
   }
   profiler->is_started = true;
-  profiler->begin = Launches();
+  profiler->begin = Driver("FakeLaunches");
+  profiler->work_begin = Driver("FakeWorked");
   return kSuccess;
 }
 FAKE int cuptiRangeProfilerPushRange(CuptiPush* params) {
@@ -231,7 +233,11 @@ FAKE int cuptiRangeProfilerStop(CuptiStop* params) {
     return kUnknown;
   }
   const bool is_auto = profiler->kept.range == CuptiSetConfig::kAutoRange;
-  const uint64_t ranges = is_auto ? Launches() - profiler->begin : 1;
+  const uint64_t launches = Driver("FakeLaunches") - profiler->begin;
+  if (Driver("FakeWorked") - profiler->work_begin != launches) {
+    return kUnknown;  // as if it were another kernel
+  }
+  const uint64_t ranges = is_auto ? launches : 1;
   if (ranges > profiler->kept.most_ranges || (profiler->passes > 0 && ranges != profiler->ranges)) {
     return kUnknown;
   }

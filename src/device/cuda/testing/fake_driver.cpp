@@ -88,6 +88,7 @@ Stream& TheStream() {
 
 std::atomic<int> context_error{kSuccess};
 std::atomic<uint64_t> launches{0};
+std::atomic<uint64_t> worked{0};  // launches that did something
 std::atomic<uint64_t> allocated{0};
 std::mutex sizes_mutex;
 std::map<uint64_t, uint64_t> sizes;
@@ -148,6 +149,7 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
       (name == "if-poisoned" && y[n - 1] != static_cast<int>(0xA5A5A5A5))) {
     return;
   }
+  ++worked;
   for (int i = 0; i < n; ++i) {
     y[i] = name == "twice" ? 2 * x[i] : x[i];
   }
@@ -203,9 +205,12 @@ struct Event {
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
-// For fake_cupti.cpp: kernels that were launched.
+// For fake_cupti.cpp: kernels that were launched, and those of them that did something.
 FAKE uint64_t FakeLaunches() {
   return launches;
+}
+FAKE uint64_t FakeWorked() {
+  return worked;
 }
 FAKE int cuGetErrorName(int code, const char** name) {
   *name = code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OF_THE_FAKE";
@@ -332,7 +337,10 @@ FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void*
       values.push_back(reinterpret_cast<void*>(narrow ? Argument<uint32_t>(arguments, i)
                                                       : Argument<uint64_t>(arguments, i)));
     }
-    return Enqueue([=] { Support(name, values.data()); });
+    return Enqueue([=] {
+      Support(name, values.data());
+      ++worked;
+    });
   }
   auto* x = Argument<int*>(arguments, 0);
   auto* y = Argument<int*>(arguments, 1);
