@@ -99,6 +99,11 @@ std::vector<Finding> Judge(const MachineFacts& facts, const std::optional<fs::pa
   return findings;
 }
 
+Finding OfCounters(const CounterCheck& check) {
+  return {"counters", check.can_count ? Verdict::kOk : Verdict::kMissing, check.what,
+          check.follows};
+}
+
 const char* VerdictName(Verdict verdict) {
   switch (verdict) {
     case Verdict::kOk:
@@ -122,7 +127,11 @@ class DoctorCommand : public Command {
     app.add_flag("--json", json_, "print the findings as JSON")->group("Output");
   }
   Result<int> Run(CliEnv& env, Toolbox& tools) override {
-    const std::vector<Finding> findings = Judge(tools.InspectMachine(), env.CacheDirectory());
+    const MachineFacts facts = tools.InspectMachine();
+    std::vector<Finding> findings = Judge(facts, env.CacheDirectory());
+    if (!facts.gpus.empty()) {
+      findings.push_back(OfCounters(tools.TryCounters()));
+    }
     bool broken = false;
     Json json = Json::array();
     std::string text;

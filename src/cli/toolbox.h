@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "build/builder.h"
 #include "cli/cli_env.h"
+#include "cli/counter_check.h"
 #include "cli/machine_facts.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
@@ -74,6 +75,8 @@ class Toolbox {
       const std::string& spec, const CliEnv& env, const std::shared_ptr<ModelLedger>& budget) = 0;
 
   virtual MachineFacts InspectMachine() = 0;
+  // Counts a kernel of our own on the first GPU; REQUIRES: there is one.
+  virtual CounterCheck TryCounters() = 0;
 };
 
 // Opens nothing until it is asked.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 #include "base/memory_limits.h"
+#include "build/cuda_libraries.h"
 #include "cli/open_model.h"
 #include "cli/toolbox.h"
 #include "device/checked_device.h"
@@ -122,6 +124,10 @@ class RealToolbox : public Toolbox {
     }
     CudaOptions options;
     options.worker.stop = choice.stop;
+    options.find_cupti = [] { return LibraryFiles(LibrarySearch::OfThisProcess(), "libcupti"); };
+    if (const char* file = std::getenv("OPTIML_KEEP_COUNTED")) {
+      options.keep_counted = file;
+    }
     OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
     OPTIML_ASSIGN(std::unique_ptr<CudaDevice> gpu, CudaDevice::Make(std::move(options)));
     KeepFreedMemory();  // contents and results of each candidate
@@ -204,6 +210,13 @@ class RealToolbox : public Toolbox {
   MachineFacts InspectMachine() override {
     const auto builder = MakeBuilder({});
     return InspectThisMachine(*builder);
+  }
+
+  CounterCheck TryCounters() override {
+    CudaOptions options;
+    options.find_cupti = [] { return LibraryFiles(LibrarySearch::OfThisProcess(), "libcupti"); };
+    const Result<std::unique_ptr<CudaDevice>> gpu = CudaDevice::Make(std::move(options));
+    return JudgeCounters(gpu ? (*gpu)->TryCounters() : gpu.error());
   }
 };
 

@@ -28,8 +28,8 @@ struct CombinedCounters {
 // launches' durations, sectors, issued cycles. Where that cannot be done the metric is absent.
 CombinedCounters CombineLaunches(const std::vector<const LaunchCounters*>& launches);
 
-// What CombineLaunches makes use of, to ask a profiler for. The second leaves out what takes many
-// passes and is the maximum of others: all of it takes 7 passes on an H200, the first one 12.
+// What CombineLaunches makes use of, to ask a profiler for. The second leaves out what is the
+// maximum of others, which takes many passes: 7 are left on an H200, of 12.
 std::vector<std::string> AllLaunchCounters();
 std::vector<std::string> CheapLaunchCounters();
 
