@@ -15,6 +15,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -72,9 +73,12 @@ def find_ncu():
 
 
 def profile(optiml, name, arguments, sizes, file):
-    command = [optiml, "profile", *arguments, "--timed", sizes, "--json", "--device", "cuda", "--unconfined"]
-    if "--timed" in arguments:
-        command = [optiml, "profile", *arguments, "--json", "--device", "cuda", "--unconfined"]
+    command = [optiml, "profile", *arguments, "--json", "--device", "cuda", "--unconfined"]
+    if "--timed" in arguments:  # a lone kernel: small sizes to check it with, that fill its tiles
+        small = 256 if any("[n,n]" in argument for argument in arguments) else 4096
+        command += ["--checked", re.sub(r"=\d+", f"={small}", sizes)]
+    else:
+        command += ["--timed", sizes]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "OPTIML_KEEP_COUNTED": str(file)})
     except subprocess.TimeoutExpired:
