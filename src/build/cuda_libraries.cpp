@@ -323,6 +323,33 @@ SearchPlaces PlacesOf(const LibrarySearch& search, bool ask_python) {
   return places;
 }
 
+std::vector<std::string> LibraryFiles(const LibrarySearch& search, const std::string& name) {
+  std::vector<std::string> files;
+  const auto add = [&](const SearchPlaces& places) {
+    for (const fs::path& folder : places.libraries) {
+      for (const fs::path& one : {folder, folder.parent_path() / "extras" / "CUPTI" / "lib64"}) {
+        const fs::path file = LibraryIn(one, name);
+        if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) {
+          files.push_back(file.string());
+        }
+      }
+    }
+  };
+  add(PlacesOf(search, false));
+  if (search.environment("OPTIML_CUDA_HOME") || !search.use_defaults) {
+    return files;
+  }
+  if (files.empty()) {
+    SearchPlaces of_python;
+    AddPythonSites(of_python);
+    add(of_python);
+  }
+  for (const char* suffix : {".so", ".so.14", ".so.13", ".so.12"}) {
+    files.push_back(name + suffix);
+  }
+  return files;
+}
+
 Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search) {
   SearchPlaces places = PlacesOf(search, false);
   CudaLibraries libraries;

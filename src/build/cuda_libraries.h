@@ -54,6 +54,11 @@ struct SearchPlaces {
 };
 SearchPlaces PlacesOf(const LibrarySearch& search, bool ask_python);
 
+// Files that may be another library of CUDA's ("libcupti"), best first, in the places above and in
+// extras/CUPTI/lib64 of a toolkit; then the names for the loader's path. None is opened. `python3`
+// is asked only where no place has the library.
+std::vector<std::string> LibraryFiles(const LibrarySearch& search, const std::string& name);
+
 // Fails with kUnavailable, naming what is missing, where it was looked for and how to get it.
 Result<CudaLibraries> OpenCudaLibraries(const LibrarySearch& search);
 

@@ -55,6 +55,21 @@ TEST(PlacesOf, FindsWheelsBesideTheExecutableAndInTheNamedSite) {
   EXPECT_THAT(PlacesOf(search, false).libraries, Not(Contains(venv)));
 }
 
+TEST(LibraryFiles, AreThoseThatAreThereInTheToolkitAndItsExtras) {
+  auto folder = TemporaryDirectory::Create("files");
+  ASSERT_TRUE(folder.has_value());
+  const fs::path root = folder->path();
+  for (const char* file : {"extras/CUPTI/lib64/libcupti.so.12", "lib64/libcupti.so.13"}) {
+    ASSERT_TRUE(CreateDirectories((root / file).parent_path()).has_value());
+    ASSERT_TRUE(WriteFileAtomically(root / file, "").has_value());
+  }
+  const LibrarySearch search = SearchWith({{"OPTIML_CUDA_HOME", root.string()}});
+  EXPECT_THAT(LibraryFiles(search, "libcupti"),
+              ElementsAre((root / "lib64/libcupti.so.13").string(),
+                          (root / "extras/CUPTI/lib64/libcupti.so.12").string()));
+  EXPECT_THAT(LibraryFiles(search, "libother"), ElementsAre());
+}
+
 TEST(OpenCudaLibraries, NamesTheRemedyWhenThereIsNoLibrary) {
   auto folder = TemporaryDirectory::Create("no_cuda");
   ASSERT_TRUE(folder.has_value());

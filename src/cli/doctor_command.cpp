@@ -335,6 +335,11 @@ Json ToJson(const std::vector<GpuFact>& gpus) {
   return json;
 }
 
+Finding OfCounters(const CounterCheck& check) {
+  return {"counters", check.can_count ? Verdict::kOk : Verdict::kMissing, check.what,
+          check.follows};
+}
+
 const char* VerdictName(Verdict verdict) {
   switch (verdict) {
     case Verdict::kOk:
@@ -376,7 +381,10 @@ class DoctorCommand : public Command {
     const MachineFacts facts = tools.InspectMachine(PeaksFolder(env));
     const size_t ordinal =
         device_.size() > 5 ? static_cast<size_t>(std::atoi(device_.c_str() + 5)) : 0;
-    const Findings findings = Judge(facts, ordinal, env.CacheDirectory());
+    Findings findings = Judge(facts, ordinal, env.CacheDirectory());
+    if (!facts.gpus.empty()) {
+      findings.push_back(OfCounters(tools.TryCounters()));
+    }
     const bool broken = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
       return finding.verdict == Verdict::kBroken;
     });

@@ -139,6 +139,7 @@ class FakeToolbox : public Toolbox {
   bool models_down = false;       // no language model can be opened
   bool throws_bad_alloc = false;  // the verifier, at whatever it is asked
   MachineFacts facts;
+  CounterCheck counters;
   std::optional<ArgRole> y_role = ArgRole::kOut;  // what the kernels do with y
   // Continues or makes a run; the store is parts.store.
   std::function<Result<RunRecord>(const SessionParts&, const SessionOptions&, const RunRecord&)>
@@ -252,6 +253,7 @@ class FakeToolbox : public Toolbox {
     facts.gpus.front().peaks = outcome.peaks;
     return outcome;
   }
+  CounterCheck TryCounters() override { return counters; }
 };
 
 // A disk that is full: files of this process may not grow beyond `bytes`.

@@ -11,6 +11,7 @@
 
 #include "base/memory_limits.h"
 #include "cli/cli.h"
+#include "device/cuda/counted_file.h"
 #include "device/cuda/worker.h"
 
 extern char** environ;
@@ -50,6 +51,13 @@ int TerminalWidth() {
 int main(int argc, char** argv) {
   if (argc == 5 && std::string_view(argv[1]) == "cuda-worker") {
     return optiml::cuda::RunWorker(std::atoi(argv[2]), std::atoi(argv[3]), argv[4]);
+  }
+  if (argc > 2 && std::string_view(argv[1]) == "cuda-run") {
+    const optiml::Result<void> done = optiml::cuda::RunCounted({argv + 2, argv + argc});
+    if (!done) {
+      std::cerr << "optiml: " << done.error().message() << "\n";
+    }
+    return done ? 0 : optiml::kExitEnvironment;
   }
   InstallHandlers();
   std::ios::sync_with_stdio(false);

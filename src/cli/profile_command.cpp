@@ -6,7 +6,9 @@
 #include "base/file_system.h"
 #include "cli/command.h"
 #include "cli/stages.h"
+#include "core/hardware_metrics.h"
 #include "core/host_mode.h"
+#include "device/checked_device.h"
 #include "optimize/time_shapes.h"
 #include "profile/diagnosis.h"
 #include "profile/ncu_import.h"
@@ -123,6 +125,12 @@ class ProfileCommand : public Command {
             {"reject_s", floors.reject_s > 0 ? Json(floors.reject_s) : Json(nullptr)}};
   }
 
+  // Why the GPU's own counters cannot be had; empty where nothing speaks against them.
+  static std::string WhyNoCounters(const Workbench& bench) {
+    const auto* counters = dynamic_cast<const HardwareCounters*>(bench.device.get());
+    return counters == nullptr ? "" : counters->WhyNoCounters();
+  }
+
   static std::string ToText(const Evaluation& evaluation, const Workbench& bench) {
     const DeviceInfo& device = bench.device->Info();
     std::string out = fmt::format("{} on {}\n\n", bench.task->name, device.name);
@@ -162,10 +170,16 @@ class ProfileCommand : public Command {
       out += fmt::format(
           "\ncounters at {}, by {}", evaluation.timings.front().shape,
           source == ProfileSource::kEmulator ? "the emulator" : ProfileSourceName(source));
+      if (const auto passes = evaluation.profile->Get(metric::kProfilerPasses)) {
+        out += fmt::format(" in {:.0f} passes", *passes);
+      }
       out += evaluation.profile->sampled_ratio < 1
                  ? fmt::format(", from {} of the blocks\n",
                                FormatPercent(evaluation.profile->sampled_ratio))
                  : "\n";
+      if (source == ProfileSource::kEmulator && !WhyNoCounters(bench).empty()) {
+        out += fmt::format("  (hardware counters: {})\n", WhyNoCounters(bench));
+      }
       std::string zeros;
       for (const MetricInfo& info : MetricTable()) {
         const auto value = evaluation.profile->Get(info.id);
@@ -216,6 +230,7 @@ class ProfileCommand : public Command {
     }
     json["metrics"] = Json::object();
     json["metrics_from"] = nullptr;
+    json["no_hardware_counters"] = WhyNoCounters(bench);
     if (evaluation.profile) {
       json["metrics_from"] = ProfileSourceName(evaluation.profile->source);
       for (const auto& [id, metric] : evaluation.profile->metrics) {

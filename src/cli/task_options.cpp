@@ -9,6 +9,7 @@
 
 #include "base/file_system.h"
 #include "cli/option_checks.h"
+#include "device/checked_device.h"
 #include "task/launcher_scan.h"
 #include "task/memory_need.h"
 
@@ -63,8 +64,8 @@ std::string IsDevice(const std::string& text) {
 
 // A GPU where there is one that can be used, else the emulator; a GPU that is there and cannot be
 // used is told.
-Result<std::unique_ptr<Device>> MakeChosenDevice(DeviceChoice choice, const CliEnv& env,
-                                                 Toolbox& tools) {
+Result<std::unique_ptr<Device>> MakeQuietDevice(DeviceChoice choice, const CliEnv& env,
+                                                Toolbox& tools) {
   if (choice.kind != "auto") {
     return tools.MakeDevice(choice);
   }
@@ -81,6 +82,18 @@ Result<std::unique_ptr<Device>> MakeChosenDevice(DeviceChoice choice, const CliE
   *env.err << fmt::format("note: the emulator is used, so times are predicted: {}\n",
                           made.error().message());
   return tools.MakeDevice(choice);
+}
+
+// One line where its hardware counters cannot be read, once that shows.
+Result<std::unique_ptr<Device>> MakeChosenDevice(DeviceChoice choice, const CliEnv& env,
+                                                 Toolbox& tools) {
+  OPTIML_ASSIGN(std::unique_ptr<Device> device, MakeQuietDevice(std::move(choice), env, tools));
+  if (auto* counters = dynamic_cast<HardwareCounters*>(device.get())) {
+    counters->OnNoCounters([err = env.err](const std::string& why) {
+      *err << fmt::format("note: hardware counters: {}; the emulator's counters are used\n", why);
+    });
+  }
+  return device;
 }
 
 // A path is absolute afterwards; a built-in name stays.

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "build/builder.h"
 #include "cli/cli_env.h"
+#include "cli/counter_check.h"
 #include "cli/machine_facts.h"
 #include "core/kernel_task.h"
 #include "device/device.h"
@@ -80,6 +81,8 @@ class Toolbox {
   virtual MachineFacts InspectMachine(const std::filesystem::path& peaks) = 0;
   // Measures the limits of a GPU ("cuda", "cuda:1") and keeps them in choice.peaks.
   virtual Result<PeakOutcome> MeasurePeaks(const DeviceChoice& choice, const std::string& date) = 0;
+  // Counts a kernel of our own on the first GPU; REQUIRES: there is one.
+  virtual CounterCheck TryCounters() = 0;
 };
 
 // Opens nothing until it is asked.

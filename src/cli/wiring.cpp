@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 #include "base/memory_limits.h"
+#include "build/cuda_libraries.h"
 #include "cli/open_model.h"
 #include "cli/toolbox.h"
 #include "device/checked_device.h"
@@ -109,6 +111,10 @@ Result<std::unique_ptr<CudaDevice>> MakeGpu(const DeviceChoice& choice) {
   CudaOptions options;
   options.worker.stop = choice.stop;
   options.is_one_of_several = choice.is_one_of_several;
+  options.find_cupti = [] { return LibraryFiles(LibrarySearch::OfThisProcess(), "libcupti"); };
+  if (const char* file = std::getenv("OPTIML_KEEP_COUNTED")) {
+    options.keep_counted = file;
+  }
   OPTIML_ASSIGN(options.worker.ordinal, OrdinalOf(choice.kind));
   return CudaDevice::Make(std::move(options));
 }
@@ -238,6 +244,13 @@ class RealToolbox : public Toolbox {
     outcome.notes.push_back(StartOfAWorker(gpu->facts().phases));
     OPTIML_TRY(SavePeaks(choice.peaks, KeyOf(gpu->facts()), outcome.peaks));
     return outcome;
+  }
+
+  CounterCheck TryCounters() override {
+    CudaOptions options;
+    options.find_cupti = [] { return LibraryFiles(LibrarySearch::OfThisProcess(), "libcupti"); };
+    const Result<std::unique_ptr<CudaDevice>> gpu = CudaDevice::Make(std::move(options));
+    return JudgeCounters(gpu ? (*gpu)->TryCounters() : gpu.error());
   }
 };
 

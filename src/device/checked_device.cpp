@@ -18,7 +18,7 @@ bool IsFollowed(const RunRequest& request) {
 CheckedDevice::CheckedDevice(std::unique_ptr<Device> gpu, std::unique_ptr<Device> emulator)
     : gpu_(std::move(gpu)), emulator_(std::move(emulator)), info_(gpu_->Info()) {
   info_.capabilities.checks_memory = emulator_->Info().capabilities.checks_memory;
-  info_.capabilities.counts = emulator_->Info().capabilities.counts;
+  info_.capabilities.counts |= emulator_->Info().capabilities.counts;
 }
 
 Result<RunOutcome> CheckedDevice::Run(const RunRequest& request) {
@@ -40,6 +40,16 @@ Result<TimeOutcome> CheckedDevice::Time(const RunRequest& request) {
 }
 
 Result<Profile> CheckedDevice::Counters(const RunRequest& request) {
+  if (gpu_->Info().capabilities.counts && why_no_counters_.empty()) {
+    Result<Profile> counted = gpu_->Counters(request);
+    if (counted || counted.error().code() != ErrorCode::kUnavailable) {
+      return counted;
+    }
+    why_no_counters_ = counted.error().message();
+    if (tell_) {
+      tell_(why_no_counters_);
+    }
+  }
   return emulator_->Counters(request);
 }
 

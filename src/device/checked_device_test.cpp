@@ -101,5 +101,73 @@ TEST_F(CheckedDeviceTest, TimesAreTheGpusCountersTheEmulators) {
   EXPECT_EQ(profile->Get("count"), 5);
 }
 
+class CountingGpu : public FakeDevice {
+ public:
+  std::deque<Result<Profile>> profiles;
+  int asked = 0;
+  Result<Profile> Counters(const RunRequest&) override {
+    ++asked;
+    Result<Profile> next = profiles.front();
+    profiles.pop_front();
+    return next;
+  }
+};
+
+class CountingDeviceTest : public CheckedDeviceTest {
+ protected:
+  CountingDeviceTest() {
+    auto gpu = std::make_unique<CountingGpu>();
+    gpu->info.capabilities = {};
+    gpu->info.capabilities.counts = true;
+    auto emulator = std::make_unique<FakeDevice>();
+    emulator->on_time = [](const RunRequest&) -> Result<TimeOutcome> {
+      TimeOutcome outcome;
+      outcome.profile.metrics["count"] = {5, "inst"};
+      return outcome;
+    };
+    counting_ = gpu.get();
+    device_ = std::make_unique<CheckedDevice>(std::move(gpu), std::move(emulator));
+    device_->OnNoCounters([this](const std::string& why) { told_.push_back(why); });
+  }
+
+  CountingGpu* counting_ = nullptr;
+  std::vector<std::string> told_;
+};
+
+TEST_F(CountingDeviceTest, CountersAreTheGpusWhereItCounts) {
+  Profile of_gpu;
+  of_gpu.source = ProfileSource::kCupti;
+  of_gpu.metrics["count"] = {7, "inst"};
+  counting_->profiles = {of_gpu, Profile()};
+  const Result<Profile> profile = device_->Counters(request_);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->source, ProfileSource::kCupti);
+  EXPECT_EQ(profile->Get("count"), 7);
+  // One that cannot be counted has no counters: the emulator's would be of another kind.
+  EXPECT_TRUE(device_->Counters(request_)->metrics.empty());
+  EXPECT_EQ(device_->WhyNoCounters(), "");
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(CountingDeviceTest, WithoutPermissionTheEmulatorCountsAndTheReasonIsToldOnce) {
+  counting_->profiles = {Error(ErrorCode::kUnavailable, "not permitted")};
+  for (int i = 0; i < 2; ++i) {
+    const Result<Profile> profile = device_->Counters(request_);
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(profile->source, ProfileSource::kEmulator);
+    EXPECT_EQ(profile->Get("count"), 5);
+  }
+  EXPECT_EQ(device_->WhyNoCounters(), "not permitted");
+  EXPECT_THAT(told_, testing::ElementsAre("not permitted"));
+  EXPECT_EQ(counting_->asked, 1);
+}
+
+TEST_F(CountingDeviceTest, OtherErrorsAreErrors) {
+  counting_->profiles = {Error(ErrorCode::kInterrupted, "interrupted")};
+  const Result<Profile> profile = device_->Counters(request_);
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code(), ErrorCode::kInterrupted);
+}
+
 }  // namespace
 }  // namespace optiml

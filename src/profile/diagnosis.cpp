@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "core/hardware_metrics.h"
+
 namespace optiml {
 namespace {
 
@@ -73,6 +75,22 @@ double Fp32Rate(const DeviceInfo& device) {
   return measured > 0 ? measured : device.fp32_flops_per_s;
 }
 
+// The metric, or the largest of its parts where only they were counted.
+std::optional<double> OrParts(const Profile& profile, const char* whole,
+                              std::initializer_list<const char*> parts) {
+  std::optional<double> value = profile.Get(whole);
+  if (value.has_value()) {
+    return value;
+  }
+  for (const char* part : parts) {
+    const auto one = profile.Get(part);
+    if (one.has_value()) {
+      value = std::max(Or0(value), *one);
+    }
+  }
+  return value;
+}
+
 // Fractions of the limits, from utilisation metrics or else from counts over time.
 std::map<std::string, double> SpeedOfLight(const Profile& profile, const Timing& timing,
                                            const DeviceInfo& device) {
@@ -99,7 +117,8 @@ std::map<std::string, double> SpeedOfLight(const Profile& profile, const Timing&
   }
   put("dram", dram);
   put("l2", profile.Get(metric::kL2Utilisation));
-  put("load_store", profile.Get(metric::kL1Utilisation));
+  put("load_store", OrParts(profile, metric::kL1Utilisation,
+                            {metric::kLsuRequestUtilisation, metric::kLsuDataUtilisation}));
   put("issue", profile.Get(metric::kIssueUtilisation));
   const auto add = profile.Get(metric::kFaddInstructions);
   const auto mul = profile.Get(metric::kFmulInstructions);
@@ -109,7 +128,9 @@ std::map<std::string, double> SpeedOfLight(const Profile& profile, const Timing&
     // A pipe slot is a pipe slot: an addition keeps it as long as a multiply-add does.
     put("fp32", 2 * (Or0(add) + Or0(mul) + Or0(fma)) / seconds / Fp32Rate(device));
   }
-  put("sm", profile.Get(metric::kSmUtilisation));
+  put("sm", OrParts(profile, metric::kSmUtilisation,
+                    {metric::kFmaUtilisation, metric::kAluUtilisation, metric::kFp64Utilisation,
+                     metric::kTensorUtilisation, metric::kXuUtilisation}));
   return fractions;
 }
 
@@ -188,12 +209,42 @@ double Nearness(const std::map<std::string, double>& fractions, const Limit& lim
   return std::min(1.0, At(fractions, limit.name) / Reachable(limit, device));
 }
 
+struct Stall {
+  const char* id;
+  const char* cause;
+};
+constexpr Stall kStalls[] = {
+    {metric::kStallLongScoreboard, "warps wait for global or local memory"},
+    {metric::kStallShortScoreboard, "warps wait for shared memory or special functions"},
+    {metric::kStallBarrier, "warps wait for each other at barriers"},
+    {metric::kStallWait, "warps wait for arithmetic of their own"},
+    {metric::kStallMathPipe, "warps wait for an arithmetic pipe"},
+    {metric::kStallLgThrottle, "warps wait because the queue of memory accesses is full"},
+    {metric::kStallMioThrottle, "warps wait because the queue of shared memory is full"},
+};
+
+// What most warps wait for, where that was counted.
+const Stall* WorstStall(const Profile& profile) {
+  const Stall* worst = nullptr;
+  for (const Stall& stall : kStalls) {
+    const double warps = Or0(profile.Get(stall.id));
+    if (warps > 0 && (worst == nullptr || warps > *profile.Get(worst->id))) {
+      worst = &stall;
+    }
+  }
+  return worst;
+}
+
 // The latency side of the table: nothing is near its limit.
 void DiagnoseLatency(const Profile& profile, Evidence& evidence, Diagnosis& diagnosis) {
   const auto waves = profile.Get(metric::kWaves);
   const auto occupancy = profile.Get(metric::kTheoreticalOccupancy);
   diagnosis.bound = Bound::kLatency;
   diagnosis.cause = "no resource is near its limit: warps wait for loads and for each other";
+  if (const Stall* stall = WorstStall(profile)) {
+    diagnosis.cause = fmt::format("no resource is near its limit: {}", stall->cause);
+    evidence.Quote(stall->id, "that wait for this while one issues; more than for anything else");
+  }
   evidence.Quote(metric::kLatencyShare, "dependent instructions and loads alone take this share");
   evidence.Quote(metric::kLoadsInFlight, "loads that a warp has in flight together");
   evidence.Quote(metric::kBarriers, "arrivals at barriers");

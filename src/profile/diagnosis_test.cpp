@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/hardware_metrics.h"
+
 namespace optiml {
 namespace {
 
@@ -166,6 +168,31 @@ TEST_F(DiagnoseTest, CallsTheRestLatency) {
   EXPECT_THAT(diagnosis.evidence, Contains(HasSubstr("loads_in_flight")));
   Put(metric::kThreadsPerInstruction, 9);
   EXPECT_THAT(Result().cause, HasSubstr("diverge"));
+}
+
+// As CUPTI's counters are: parts of what would take many passes, and what warps wait for.
+TEST_F(DiagnoseTest, PartsStandForWhatWasNotCounted) {
+  Put(metric::kLsuRequestUtilisation, 0.3);
+  Put(metric::kLsuDataUtilisation, 0.9);
+  Put(metric::kTensorUtilisation, 0.2);
+  const Diagnosis parts = Result();
+  EXPECT_EQ(parts.bound, Bound::kMemory);
+  EXPECT_EQ(parts.speed_of_light.at("load_store"), 0.9);
+  EXPECT_EQ(parts.speed_of_light.at("sm"), 0.2);
+  Put(metric::kL1Utilisation, 0.4);
+  EXPECT_EQ(Result().speed_of_light.at("load_store"), 0.4) << "the whole speaks for itself";
+}
+
+TEST_F(DiagnoseTest, NamesWhatMostWarpsWaitFor) {
+  Put(metric::kDramUtilisation, 0.2);
+  Put(metric::kStallBarrier, 2);
+  Put(metric::kStallLongScoreboard, 9);
+  const Diagnosis waits = Result();
+  EXPECT_EQ(waits.bound, Bound::kLatency);
+  EXPECT_THAT(waits.cause, HasSubstr("wait for global or local memory"));
+  EXPECT_THAT(waits.evidence, Contains(HasSubstr("stalled_long_scoreboard")));
+  Put(metric::kStallBarrier, 10);
+  EXPECT_THAT(Result().cause, HasSubstr("at barriers"));
 }
 
 TEST_F(DiagnoseTest, ReportsSpills) {

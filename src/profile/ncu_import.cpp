@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace optiml {
 namespace {
-
-constexpr char kDuration[] = "gpu__time_duration.sum";
 
 // --- the text -----------------------------------------------------------------------------------
 
@@ -234,45 +231,9 @@ Result<Launches> LaunchesOf(const LaunchPlan& plan, const std::vector<NcuLaunch>
   return Launches(last, last + static_cast<std::ptrdiff_t>(wanted.size()));
 }
 
-// --- their counters -----------------------------------------------------------------------------
+// --- what belongs to one launch -----------------------------------------------------------------
 
-// Sums over launches: the metric's own name, or all of `parts` together.
-struct SumOf {
-  const char* id;
-  const char* unit;
-  std::vector<const char*> parts = {};
-};
-const std::vector<SumOf>& Sums() {
-  static const std::vector<SumOf> sums = {
-      {metric::kThreadInstructions, "inst"},
-      {metric::kWarpInstructions, "inst"},
-      {metric::kGlobalLoadRequests, "request"},
-      {metric::kGlobalLoadSectors, "sector"},
-      {metric::kGlobalStoreRequests, "request"},
-      {metric::kGlobalStoreSectors, "sector"},
-      {metric::kSharedLoadWavefronts, "wavefront"},
-      {metric::kSharedStoreWavefronts, "wavefront"},
-      {metric::kSharedLoadConflicts, "wavefront"},
-      {metric::kSharedStoreConflicts, "wavefront"},
-      {metric::kDramReadBytes, "byte"},
-      {metric::kDramWriteBytes, "byte"},
-      // Atomic operations whose result nobody reads are counted apart.
-      {metric::kGlobalAtomicRequests,
-       "request",
-       {metric::kGlobalAtomicRequests, "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum"}},
-      {metric::kLocalLoadSectors, "sector"},
-      {metric::kLocalStoreSectors, "sector"},
-      {metric::kFaddInstructions, "inst"},
-      {metric::kFmulInstructions, "inst"},
-      {metric::kFfmaInstructions, "inst"},
-      {metric::kIntegerInstructions, "inst"},
-      {metric::kSpecialFunctionInstructions, "inst"},
-      {metric::kDivergentBranches, "branch"},
-  };
-  return sums;
-}
-
-// Of one launch: the longest one's.
+// Of the longest launch.
 struct OneOf {
   const char* id;
   const char* unit;
@@ -291,94 +252,17 @@ const std::vector<OneOf>& Singles() {
   return singles;
 }
 
-struct Share {
-  const char* id;
-  const char* name;  // ncu's
-};
-// Of the time: weighted by durations.
-constexpr Share kShares[] = {
-    {metric::kDramUtilisation, metric::kDramUtilisation},
-    {metric::kSmUtilisation, metric::kSmUtilisation},
-    {metric::kL2Utilisation, metric::kL2Utilisation},
-    {metric::kL1Utilisation, metric::kL1Utilisation},
-    {metric::kIssueUtilisation, metric::kIssueUtilisation},
-};
-// Of sectors, whose number the file does not say: of a single launch only.
-constexpr Share kHitRates[] = {
-    {metric::kL1HitRatio, "l1tex__t_sector_hit_rate.pct"},
-    {metric::kL2HitRatio, "lts__t_sector_hit_rate.pct"},
-};
-struct Quotient {
-  const char* id;
-  const char* numerator;
-  const char* denominator;
-};
-constexpr Quotient kQuotients[] = {
-    {metric::kThreadsPerInstruction, metric::kThreadInstructions, metric::kWarpInstructions},
-    {metric::kGlobalLoadSectorsPerRequest, metric::kGlobalLoadSectors, metric::kGlobalLoadRequests},
-    {metric::kGlobalStoreSectorsPerRequest, metric::kGlobalStoreSectors,
-     metric::kGlobalStoreRequests},
-};
-
-std::optional<double> ValueOf(const NcuLaunch& launch, const char* name) {
-  const auto found = launch.metrics.find(name);
-  return found == launch.metrics.end() ? std::nullopt : std::optional(found->second.value);
-}
-
-// Of every launch and part; nothing when one of them is missing.
-std::optional<double> Sum(std::span<const NcuLaunch* const> launches,
-                          const std::vector<const char*>& parts) {
+// Nothing when a part is missing.
+std::optional<double> ValueOf(const NcuLaunch& launch, const OneOf& single) {
   double sum = 0;
-  for (const NcuLaunch* launch : launches) {
-    for (const char* part : parts) {
-      const auto value = ValueOf(*launch, part);
-      if (!value) {
-        return std::nullopt;
-      }
-      sum += *value;
+  for (const char* part : single.parts) {
+    const auto found = launch.metrics.find(part);
+    if (found == launch.metrics.end()) {
+      return std::nullopt;
     }
+    sum += found->second.value;
   }
   return sum;
-}
-
-const NcuLaunch* Longest(const Launches& launches) {
-  if (launches.size() == 1) {
-    return launches.front();
-  }
-  const NcuLaunch* longest = nullptr;
-  for (const NcuLaunch* launch : launches) {
-    const auto duration = ValueOf(*launch, kDuration);
-    if (!duration) {
-      return nullptr;
-    }
-    if (longest == nullptr || *duration > *ValueOf(*longest, kDuration)) {
-      longest = launch;
-    }
-  }
-  return longest;
-}
-
-void AddShares(const Launches& launches, std::optional<double> seconds, Profile& profile) {
-  for (const Share& share : kShares) {
-    double weighted = 0;
-    bool is_complete = launches.size() == 1 || seconds.value_or(0) > 0;
-    for (const NcuLaunch* launch : launches) {
-      const auto value = ValueOf(*launch, share.name);
-      const double weight =
-          launches.size() == 1 || !is_complete ? 1 : *ValueOf(*launch, kDuration) / *seconds;
-      is_complete = is_complete && value.has_value();
-      weighted += value.value_or(0) * weight;
-    }
-    if (is_complete) {
-      profile.metrics[share.id] = {weighted, "ratio"};
-    }
-  }
-  for (const Share& rate : kHitRates) {
-    const auto value = ValueOf(*launches.front(), rate.name);
-    if (launches.size() == 1 && value) {
-      profile.metrics[rate.id] = {*value, "ratio"};
-    }
-  }
 }
 
 }  // namespace
@@ -425,51 +309,29 @@ Result<std::vector<NcuLaunch>> ParseNcuCsv(std::string_view text, const std::str
 Result<NcuProfile> ProfileFromNcu(const std::vector<NcuLaunch>& launches, const LaunchPlan& plan,
                                   const std::string& file) {
   OPTIML_ASSIGN(const Launches counted, LaunchesOf(plan, launches, file));
+  std::vector<const LaunchCounters*> counters;
+  for (const NcuLaunch* launch : counted) {
+    counters.push_back(&launch->metrics);
+  }
+  CombinedCounters combined = CombineLaunches(counters);
   NcuProfile result;
-  Profile& profile = result.profile;
-  profile.source = ProfileSource::kNcu;
-  result.seconds = Sum(counted, {kDuration});
-  for (const SumOf& sum : Sums()) {
-    const auto value =
-        Sum(counted, sum.parts.empty() ? std::vector<const char*>{sum.id} : sum.parts);
-    if (value) {
-      profile.metrics[sum.id] = {*value, sum.unit};
-    }
-  }
-  for (const Quotient& quotient : kQuotients) {
-    const auto numerator = profile.Get(quotient.numerator);
-    const auto denominator = profile.Get(quotient.denominator);
-    if (numerator && denominator.value_or(0) > 0) {
-      profile.metrics[quotient.id] = {*numerator / *denominator, "ratio"};
-    }
-  }
-  if (const NcuLaunch* longest = Longest(counted)) {
+  result.profile = std::move(combined.profile);
+  result.profile.source = ProfileSource::kNcu;
+  result.seconds = combined.seconds;
+  if (combined.longest) {
     for (const OneOf& single : Singles()) {
-      if (const auto value = Sum(std::span(&longest, 1), single.parts)) {
-        profile.metrics[single.id] = {*value, single.unit};
+      if (const auto value = ValueOf(*counted[*combined.longest], single)) {
+        result.profile.metrics[single.id] = {*value, single.unit};
       }
     }
   }
-  AddShares(counted, result.seconds, profile);
   return result;
 }
 
 std::string NcuMetricList() {
-  std::vector<const char*> names = {kDuration};
-  for (const SumOf& sum : Sums()) {
-    if (sum.parts.empty()) {
-      names.push_back(sum.id);
-    }
-    names.insert(names.end(), sum.parts.begin(), sum.parts.end());
-  }
+  std::vector<std::string> names = AllLaunchCounters();
   for (const OneOf& single : Singles()) {
     names.insert(names.end(), single.parts.begin(), single.parts.end());
-  }
-  for (const Share& share : kShares) {
-    names.push_back(share.name);
-  }
-  for (const Share& rate : kHitRates) {
-    names.push_back(rate.name);
   }
   return fmt::format("{}", fmt::join(names, ","));
 }

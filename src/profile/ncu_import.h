@@ -8,7 +8,6 @@
 // The raw page has one row a launch and one column a metric; its second line holds the units. Any
 // set of metrics will do: what is not in the file is absent from the profile.
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "base/result.h"
 #include "core/launch_plan.h"
 #include "core/metrics.h"
+#include "device/launch_metrics.h"
 
 namespace optiml {
 
@@ -25,8 +25,8 @@ struct NcuLaunch {
   std::string kernel;  // as ncu prints it: "softmax", "void ns::softmax<4>(const float *, float *)"
   Dim3 grid;
   Dim3 block;
-  std::map<std::string, Metric> metrics;  // by ncu's names, in base units: byte, second, ratio
-  int line = 0;                           // of the file
+  LaunchCounters metrics;  // by ncu's names
+  int line = 0;            // of the file
 };
 
 // What the profiled program printed beside the table is skipped. Fails (kParse, with `file` and the

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "core/hardware_metrics.h"
+
 namespace optiml {
 namespace {
 
@@ -109,6 +111,46 @@ constexpr std::array kTable = {
                "use of the busiest part of the L1 cache and the shared memory, 0 to 1"},
     MetricInfo{metric::kIssueUtilisation, "issue utilisation", "ratio", kNeutral, kLimits,
                "issued warp instructions over the schedulers' limit, 0 to 1"},
+    MetricInfo{metric::kLsuRequestUtilisation, "load-store requests", "ratio", kNeutral, kLimits,
+               "load-store instructions that the L1 cache takes, over its limit, 0 to 1; a part of "
+               "L1 utilisation; GPU counters only"},
+    MetricInfo{metric::kLsuDataUtilisation, "load-store data", "ratio", kNeutral, kLimits,
+               "wavefronts through the data stage of the L1 cache and the shared memory, over its "
+               "limit, 0 to 1; a part of L1 utilisation; GPU counters only"},
+    MetricInfo{metric::kFmaUtilisation, "FMA pipe", "ratio", kNeutral, kLimits,
+               "use of the pipe of single-precision arithmetic, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kAluUtilisation, "ALU pipe", "ratio", kNeutral, kLimits,
+               "use of the pipe of integer arithmetic and comparisons, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kFp64Utilisation, "FP64 pipe", "ratio", kNeutral, kLimits,
+               "use of the pipe of double-precision arithmetic, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kTensorUtilisation, "tensor pipe", "ratio", kNeutral, kLimits,
+               "use of the tensor cores, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kXuUtilisation, "transcendental pipe", "ratio", kNeutral, kLimits,
+               "use of the transcendental unit, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kLsuIssueUtilisation, "load-store pipe", "ratio", kNeutral, kLimits,
+               "use of the pipe that issues load-store instructions, 0 to 1; GPU counters only"},
+    MetricInfo{metric::kAchievedOccupancy, "achieved occupancy", "ratio", kNeutral, kLimits,
+               "resident warps, on average, over those that a multiprocessor can hold, 0 to 1; GPU "
+               "counters only"},
+    MetricInfo{metric::kStallLongScoreboard, "waiting for memory", "warp", kLower, kLimits,
+               "warps that wait for global or local memory while one issues; GPU counters only"},
+    MetricInfo{metric::kStallShortScoreboard, "waiting for shared memory", "warp", kLower, kLimits,
+               "warps that wait for shared memory or the transcendental unit while one issues; GPU "
+               "counters only"},
+    MetricInfo{metric::kStallBarrier, "waiting at barriers", "warp", kLower, kLimits,
+               "warps that wait at a block-wide barrier while one issues; GPU counters only"},
+    MetricInfo{metric::kStallWait, "waiting for arithmetic", "warp", kLower, kLimits,
+               "warps that wait out a fixed latency while one issues; GPU counters only"},
+    MetricInfo{metric::kStallMathPipe, "waiting for a pipe", "warp", kLower, kLimits,
+               "warps that wait for an arithmetic pipe while one issues; GPU counters only"},
+    MetricInfo{metric::kStallLgThrottle, "waiting to ask memory", "warp", kLower, kLimits,
+               "warps that wait because the queue of global and local accesses is full, while one "
+               "issues; GPU counters only"},
+    MetricInfo{metric::kStallMioThrottle, "waiting to ask shared memory", "warp", kLower, kLimits,
+               "warps that wait because the queue of shared-memory and special instructions is "
+               "full, while one issues; GPU counters only"},
+    MetricInfo{metric::kProfilerPasses, "profiler passes", "pass", kNeutral, kLimits,
+               "how often the plan was executed to count all of this; GPU counters only"},
     MetricInfo{metric::kLatencyShare, "latency share", "ratio", kNeutral, kLimits,
                "share of the predicted time that the latency of dependent instructions and loads "
                "alone would take"},

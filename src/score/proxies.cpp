@@ -101,6 +101,9 @@ const std::vector<Proxy>& ProxiesOf(Bound bound) {
 std::optional<ProxyValues> CompareProxy(const Proxy& proxy, const Profile& before,
                                         const Profile& after) {
   std::optional<ProxyValues> sum;
+  if (before.source != after.source) {
+    return sum;  // PTX against machine code
+  }
   for (const MetricId& id : proxy.metrics) {
     const std::optional<double> one = before.Get(id);
     const std::optional<double> other = after.Get(id);

@@ -25,7 +25,7 @@ struct Proxy {
 const std::vector<Proxy>& ProxiesOf(Bound bound);
 
 // The proxy's value in two profiles: the sum of those of its metrics that both have, so that what
-// one lacks is no gain; absent when they share none.
+// one lacks is no gain; absent when they share none, or were counted by two sources.
 struct ProxyValues {
   double before = 0;
   double after = 0;

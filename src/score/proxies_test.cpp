@@ -46,6 +46,15 @@ TEST(Proxies, CompareTheMetricsThatBothProfilesHave) {
   EXPECT_FALSE(CompareProxy(dram, both, With({})).has_value());
 }
 
+// The emulator counts PTX, a GPU machine code.
+TEST(Proxies, CountersOfTwoSourcesAreNotCompared) {
+  const Profile emulated = With({{metric::kDramReadBytes, 100}});
+  Profile counted = With({{metric::kDramReadBytes, 50}});
+  counted.source = ProfileSource::kCupti;
+  EXPECT_FALSE(CompareProxy(ProxiesOf(Bound::kMemory).front(), emulated, counted).has_value());
+  EXPECT_FALSE(ScoreProxies(Bound::kMemory, emulated, counted).has_value());
+}
+
 TEST(Proxies, AbsentMetricsRenormaliseTheWeights) {
   // Only the DRAM bytes of 0.35 and the L1 sectors of 0.25 are there.
   const auto score = ScoreProxies(

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "device/cuda/counted_file.h"
 #include "base/huge_pages.h"
 #include "base/parallel.h"
 #include "device/sample_statistics.h"
@@ -186,7 +187,7 @@ double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double cl
 }
 
 CudaDevice::CudaDevice(CudaOptions options)
-    : options_(std::move(options)), worker_(options_.worker), clocks_(options_.nvml_library) {
+    : options_(std::move(options)), worker_(options_.worker), clocks_(options_.nvml_library), counters_(options_.worker, options_.find_cupti) {
   std::random_device source;
   const auto draw = [&] { return uint64_t{source()} << 32 | source(); };
   key_ = {draw(), draw()};
@@ -214,6 +215,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::Make(CudaOptions options) {
       Fp32FlopsPerSecond(facts.compute_capability, facts.multiprocessors, facts.clock_hz);
   info.prediction_error_factor = 1;
   info.capabilities.measures_time = true;
+  info.capabilities.counts = static_cast<bool>(device->options_.find_cupti);
   device->options_.timing.rotation_bytes =
       static_cast<uint64_t>(device->options_.rotation_factor * static_cast<double>(facts.l2_bytes));
   return device;
@@ -456,6 +458,24 @@ Result<TimeOutcome> CudaDevice::Time(const RunRequest& request) {
     use_.Add("copy from the worker, statistics", Seconds(taking.Elapsed()).count());
   }
   return outcome;
+}
+
+Result<Profile> CudaDevice::Counters(const RunRequest& request) {
+  OPTIML_TRY(CheckRequest(request));
+  OPTIML_ASSIGN(const cuda::CounterFacts facts, counters_.Open());
+  cuda::CountMessage message;
+  message.time_limit_ms = static_cast<uint64_t>(LimitOf(request).count());
+  message.flush_bytes = options_.timing.rotation_bytes;
+  OPTIML_ASSIGN(message.job, JobOf(request, modules_));
+  ArenaLayout layout;
+  message.pass = layout.Add(*request.plan, request.buffers, false, false);
+  OPTIML_ASSIGN(std::byte * arena, counters_.Arena(layout.bytes()));
+  layout.CopyTo(arena);
+  if (!options_.keep_counted.empty()) {
+    OPTIML_TRY(cuda::KeepCounted(options_.keep_counted, message, arena, layout.bytes()));
+  }
+  OPTIML_ASSIGN(const auto counted, counters_.Count(std::move(message), LimitOf(request)));
+  return counted ? cuda::ProfileOfCounts(*counted, facts.metrics, request, info_) : Profile();
 }
 
 }  // namespace optiml

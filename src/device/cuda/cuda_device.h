@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device/cuda/clock_watch.h"
+#include "device/cuda/counter_source.h"
 #include "device/cuda/worker_process.h"
 #include "device/device.h"
 #include "device/plan_launch.h"
@@ -31,6 +32,10 @@ struct CudaOptions {
   // Of one execution, unless the request says less.
   std::chrono::milliseconds time_limit{10'000};
   std::string nvml_library = cuda::kNvmlLibrary;
+  // Where CUPTI may be (CounterSource); empty: nothing is counted.
+  cuda::CounterSource::Find find_cupti;
+  // Where what was counted last is kept, to be executed by others (counted_file.h); empty: nowhere.
+  std::filesystem::path keep_counted;
 };
 
 class CudaDevice : public Device {
@@ -47,13 +52,19 @@ class CudaDevice : public Device {
   void UsePeaks(std::optional<MeasuredPeaks> peaks) { info_.peaks = std::move(peaks); }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
+  // Hardware counters, by CUPTI, in a worker of their own; empty when this plan cannot be counted.
+  // Fails with kUnavailable, and always the same reason, where this machine does not count.
+  Result<Profile> Counters(const RunRequest& request) override;
 
   // Busy: from a request to the worker's answer. Phases are those of Time().
   DeviceUse Use() const override { return use_; }
+  // Whether Counters() can work, and how: a kernel of our own is counted.
+  Result<cuda::CounterFacts> TryCounters() { return counters_.Open(); }
   // Workers that were started.
   int workers_started() const { return workers_started_; }
   // The worker's process; -1 when there is none at the moment.
   pid_t worker_pid() const { return worker_.pid(); }
+  const cuda::CounterSource& counters() const { return counters_; }
 
  private:
   explicit CudaDevice(CudaOptions options);
@@ -72,6 +83,7 @@ class CudaDevice : public Device {
   CudaOptions options_;
   cuda::WorkerProcess worker_;
   cuda::ClockWatch clocks_;
+  cuda::CounterSource counters_;
   cuda::HelloReply facts_;
   cuda::DigestKey key_;
   DeviceInfo info_;

@@ -101,10 +101,9 @@ Result<void> Gpu::Choose(int ordinal, int& device) {
 }
 
 Result<void> Gpu::MakeContext(int device) {
-  Handle context = nullptr;
-  int code = api_.context_retain(&context, device);
+  int code = api_.context_retain(&context_, device);
   if (code == DriverApi::kSuccess) {
-    code = api_.context_set(context);
+    code = api_.context_set(context_);
   }
   return code == DriverApi::kSuccess
              ? Result<void>()

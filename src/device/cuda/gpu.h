@@ -29,6 +29,7 @@ class Gpu {
 
   const DriverApi& api() const { return api_; }
   Handle stream() const { return stream_; }
+  Handle context() const { return context_; }
   const HelloReply& facts() const { return facts_; }
 
   // Memory of the next job: what was there before is given up. Fails with kUnavailable when the GPU
@@ -84,6 +85,7 @@ class Gpu {
   DriverApi api_;
   HelloReply facts_;
   SteadyClock::time_point phase_begin_ = SteadyClock::now();
+  Handle context_ = nullptr;
   Handle stream_ = nullptr;
   Handle wait_ = nullptr;
   Handle read_ = nullptr;

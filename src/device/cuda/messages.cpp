@@ -250,6 +250,17 @@ void Fields(A& a, Phase& v) {
 template <typename A>
 void Fields(A& a, HelloRequest& v) {
   a.Plain(v.ordinal);
+  Visit(a, v.cupti_libraries);
+}
+
+template <typename A>
+void Fields(A& a, CounterFacts& v) {
+  Visit(a, v.problem);
+  a.Plain(v.is_permission);
+  Visit(a, v.library);
+  a.Plain(v.passes);
+  Visit(a, v.metrics);
+  Visit(a, v.unknown);
 }
 
 template <typename A>
@@ -269,6 +280,7 @@ void Fields(A& a, HelloReply& v) {
   Visit(a, v.uuid);
   Visit(a, v.pci_bus_id);
   Visit(a, v.phases);
+  Visit(a, v.counters);
 }
 
 template <typename A>
@@ -355,6 +367,25 @@ void Fields(A& a, TimeReply& v) {
   Visit(a, v.findings);
   Visit(a, v.jobs);
   Visit(a, v.phases);
+  a.Plain(v.is_worker_lost);
+  Visit(a, v.broken);
+}
+
+template <typename A>
+void Fields(A& a, CountMessage& v) {
+  a.Plain(v.arena_bytes);
+  a.Plain(v.time_limit_ms);
+  Visit(a, v.job);
+  Visit(a, v.pass);
+  a.Plain(v.flush_bytes);
+}
+
+template <typename A>
+void Fields(A& a, CountReply& v) {
+  a.Plain(v.status);
+  Visit(a, v.reason);
+  Visit(a, v.ranges);
+  a.Plain(v.passes);
   a.Plain(v.is_worker_lost);
   Visit(a, v.broken);
 }
@@ -464,6 +495,12 @@ std::vector<std::byte> Encode(const TimeMessage& message) {
 std::vector<std::byte> Encode(const TimeReply& message) {
   return EncodeOne(message);
 }
+std::vector<std::byte> Encode(const CountMessage& message) {
+  return EncodeOne(message);
+}
+std::vector<std::byte> Encode(const CountReply& message) {
+  return EncodeOne(message);
+}
 
 std::vector<std::byte> Encode(const OutputsQuestion& message) {
   return EncodeOne(message);
@@ -495,6 +532,12 @@ Result<OutputsQuestion> DecodeOutputsQuestion(const std::vector<std::byte>& byte
 }
 Result<OutputsAnswer> DecodeOutputsAnswer(const std::vector<std::byte>& bytes) {
   return DecodeOne<OutputsAnswer>(bytes);
+}
+Result<CountMessage> DecodeCountMessage(const std::vector<std::byte>& bytes) {
+  return DecodeOne<CountMessage>(bytes);
+}
+Result<CountReply> DecodeCountReply(const std::vector<std::byte>& bytes) {
+  return DecodeOne<CountReply>(bytes);
 }
 
 Result<void> Send(int socket, MessageKind kind, const std::vector<std::byte>& bytes) {

@@ -58,6 +58,18 @@ struct Phase {
 
 struct HelloRequest {
   int ordinal = 0;
+  // Where CUPTI may be. Not empty: this worker counts, and never times (counters.h).
+  std::vector<std::string> cupti_libraries;
+};
+
+// What a worker found that counts.
+struct CounterFacts {
+  std::string problem;         // not empty: it cannot count, and why
+  bool is_permission = false;  // the problem is that nobody allowed it
+  std::string library;
+  int passes = 0;                    // executions that all metrics take
+  std::vector<std::string> metrics;  // by the profiler's names
+  std::vector<std::string> unknown;  // that were asked for, and that this GPU does not have
 };
 
 struct HelloReply {
@@ -76,6 +88,7 @@ struct HelloReply {
   std::string uuid;             // "01234567-89ab-..."; empty: not known
   std::string pci_bus_id;       // "0000:3B:00.0"; empty: not known
   std::vector<Phase> phases;    // of opening it
+  CounterFacts counters;        // of a worker that counts
 };
 
 struct RunMessage {
@@ -156,7 +169,26 @@ struct TimeReply {
   std::string broken;
 };
 
-enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3, kOutputs = 4 };
+struct CountMessage {
+  uint64_t arena_bytes = 0;
+  uint64_t time_limit_ms = 0;  // of one execution
+  Job job;
+  Pass pass;
+  uint64_t flush_bytes = 0;  // of other memory, read before each execution
+};
+
+struct CountReply {
+  RunStatus status = RunStatus::kCompleted;
+  std::string reason;
+  // One a launch of the plan; or one alone, of the whole plan, where this CUPTI does not count
+  // launches apart. Values by CounterFacts::metrics; not finite: not counted.
+  std::vector<std::vector<double>> ranges;
+  int passes = 0;
+  bool is_worker_lost = false;
+  std::string broken;
+};
+
+enum class MessageKind : uint32_t { kHello = 1, kRun = 2, kTime = 3, kOutputs = 4, kCount = 5 };
 
 std::vector<std::byte> Encode(const HelloRequest& message);
 std::vector<std::byte> Encode(const HelloReply& message);
@@ -166,6 +198,8 @@ std::vector<std::byte> Encode(const TimeMessage& message);
 std::vector<std::byte> Encode(const TimeReply& message);
 std::vector<std::byte> Encode(const OutputsQuestion& message);
 std::vector<std::byte> Encode(const OutputsAnswer& message);
+std::vector<std::byte> Encode(const CountMessage& message);
+std::vector<std::byte> Encode(const CountReply& message);
 
 // Each fails with kInternal when the bytes are not such a message.
 Result<HelloRequest> DecodeHelloRequest(const std::vector<std::byte>& bytes);
@@ -176,6 +210,8 @@ Result<TimeMessage> DecodeTimeMessage(const std::vector<std::byte>& bytes);
 Result<TimeReply> DecodeTimeReply(const std::vector<std::byte>& bytes);
 Result<OutputsQuestion> DecodeOutputsQuestion(const std::vector<std::byte>& bytes);
 Result<OutputsAnswer> DecodeOutputsAnswer(const std::vector<std::byte>& bytes);
+Result<CountMessage> DecodeCountMessage(const std::vector<std::byte>& bytes);
+Result<CountReply> DecodeCountReply(const std::vector<std::byte>& bytes);
 
 // A message on the socket: its kind, its size, its bytes. Sending fails with kIo when the other end
 // is gone. Receiving gives nothing when it is gone, or when nothing came until the deadline.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/cuda/counters.h"
 #include "device/cuda/execute.h"
 
 namespace optiml::cuda {
@@ -78,6 +79,10 @@ class Worker {
       }
       case MessageKind::kOutputs:
         break;  // an answer that nobody asked for
+      case MessageKind::kCount: {
+        const Result<CountMessage> count = DecodeCountMessage(message.bytes);
+        return count && profiler_ != nullptr && Reply(message.kind, Count(*count));
+      }
     }
     return false;
   }
@@ -99,16 +104,43 @@ class Worker {
       return false;
     }
     HelloReply reply;
+    // Before the driver, as NVIDIA's tools do: it sees the context being made.
+    const bool counts = !request->cupti_libraries.empty();
+    const Result<CuptiApi> cupti = counts ? OpenCupti(request->cupti_libraries) : CuptiApi();
     const Result<DriverApi> api = OpenDriver(library_);
     if (!api) {
       reply.problem = api.error().message();
     } else if (auto opened = Gpu::Open(*api, request->ordinal)) {
       gpu_ = *std::move(opened);
       reply = gpu_->facts();
+      if (counts) {
+        reply.counters = OpenProfiler(cupti, request->ordinal);
+      }
     } else {
       reply.problem = opened.error().message();
     }
     return Send(socket_, message.kind, Encode(reply)).has_value();
+  }
+
+  CounterFacts OpenProfiler(const Result<CuptiApi>& cupti, int ordinal) {
+    CounterFacts facts;
+    if (!cupti) {
+      facts.problem = cupti.error().message();
+      return facts;
+    }
+    profiler_ = std::make_unique<RangeProfiler>(*cupti, *gpu_);
+    facts = profiler_->Open(ordinal);
+    return facts;
+  }
+
+  CountReply Count(const CountMessage& message) {
+    std::byte* arena = arena_.Map(message.arena_bytes, *gpu_);
+    if (arena == nullptr && message.arena_bytes > 0) {
+      CountReply reply;
+      reply.broken = "the shared memory cannot be mapped";
+      return reply;
+    }
+    return CountJob(*gpu_, *profiler_, message, arena);
   }
 
   template <typename Answered, typename Request, typename Work>
@@ -131,6 +163,7 @@ class Worker {
   Arena arena_;
   std::string library_;
   std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<RangeProfiler> profiler_;  // of a worker that counts
 };
 
 }  // namespace

@@ -139,7 +139,8 @@ Result<void> WorkerProcess::Spawn() {
 Result<HelloReply> WorkerProcess::Start() {
   OPTIML_TRY(Spawn());
   OPTIML_ASSIGN(auto answer,
-                Ask(MessageKind::kHello, Encode(HelloRequest{options_.ordinal}), kMostStart));
+                Ask(MessageKind::kHello,
+                    Encode(HelloRequest{options_.ordinal, options_.cupti_libraries}), kMostStart));
   if (const auto* lost = std::get_if<Lost>(&answer)) {
     return Error(ErrorCode::kUnavailable, "the GPU worker does not start: " + lost->reason);
   }

@@ -27,7 +27,8 @@ struct WorkerOptions {
   std::filesystem::path program = "/proc/self/exe";
   std::vector<std::string> arguments = {"cuda-worker"};
   std::string driver_library = "libcuda.so.1";
-  int ordinal = 0;  // of the driver's GPUs
+  int ordinal = 0;                           // of the driver's GPUs
+  std::vector<std::string> cupti_libraries;  // HelloRequest's; empty: a worker that runs and times
   // Added to the few variables that a worker inherits (those of CUDA and the loader): keys never.
   std::map<std::string, std::string> environment;
   const std::atomic<bool>* stop = nullptr;  // borrowed; may be null

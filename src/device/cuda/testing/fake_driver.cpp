@@ -117,6 +117,8 @@ Stream& TheStream() {
 }
 
 std::atomic<int> context_error{kSuccess};
+std::atomic<uint64_t> launches{0};
+std::atomic<uint64_t> worked{0};  // launches that did something
 std::atomic<uint64_t> allocated{0};
 std::mutex sizes_mutex;
 std::map<uint64_t, uint64_t> sizes;
@@ -180,6 +182,7 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
       (name == "if-poisoned" && y[n - 1] != static_cast<int>(0xA5A5A5A5))) {
     return;
   }
+  ++worked;
   for (int i = 0; i < n; ++i) {
     y[i] = name == "twice" ? 2 * x[i] : x[i];
   }
@@ -252,6 +255,13 @@ struct Event {
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
+// For fake_cupti.cpp: kernels that were launched, and those of them that did something.
+FAKE uint64_t FakeLaunches() {
+  return launches;
+}
+FAKE uint64_t FakeWorked() {
+  return worked;
+}
 FAKE int cuGetErrorName(int code, const char** name) {
   static const std::map<int, const char*> kNames = {
       {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
@@ -400,6 +410,7 @@ FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void*
   if (name == "refuse") {
     return kInvalidValue;
   }
+  ++launches;
   if (name.starts_with("optiml_")) {
     std::vector<void*> values;
     for (int i = 0; i < ArgumentCount(name); ++i) {
@@ -407,7 +418,10 @@ FAKE int cuLaunchKernelEx(const Config*, void* function, void** arguments, void*
       values.push_back(reinterpret_cast<void*>(narrow ? Argument<uint32_t>(arguments, i)
                                                       : Argument<uint64_t>(arguments, i)));
     }
-    return Enqueue([=] { Support(name, values.data()); });
+    return Enqueue([=] {
+      Support(name, values.data());
+      ++worked;
+    });
   }
   auto* x = Argument<int*>(arguments, 0);
   auto* y = Argument<int*>(arguments, 1);
