@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "device/cuda/plan_job.h"
 #include "device/launch_metrics.h"
@@ -17,6 +18,9 @@ constexpr uint8_t kCleared = 0xA5;
 constexpr size_t kMostRanges = 1024;
 // Far more than the metrics take: a profiler that never says that it is done must not go on.
 constexpr int kMostPasses = 100;
+// One plan is counted in some tenths of a second.
+constexpr std::chrono::seconds kMostBusy{5};
+constexpr std::chrono::milliseconds kBusyPause{20};
 constexpr uint64_t kTrialBytes = uint64_t{1} << 20;
 constexpr std::chrono::seconds kTrialLimit{10};
 
@@ -94,15 +98,15 @@ Result<void*> RangeProfiler::MakeHost() const {
   return make.host;
 }
 
-bool RangeProfiler::HasMetric(const char* name) const {
+bool RangeProfiler::HasMetrics(std::vector<const char*> names) const {
   const Result<void*> host = MakeHost();
   if (!host) {
     return false;
   }
   CuptiHostAddMetrics add;
   add.host = *host;
-  add.names = &name;
-  add.count = 1;
+  add.names = names.data();
+  add.count = names.size();
   const bool has = api_.host_add_metrics(&add) == CuptiApi::kSuccess;
   CuptiHostEnd end;
   end.host = *host;
@@ -133,8 +137,13 @@ Result<void> RangeProfiler::ChooseMetrics(int ordinal) {
     return Failed("CUPTI does not tell which counters there are", code);
   }
   OPTIML_ASSIGN(host_, MakeHost());
-  for (std::string& name : CheapLaunchCounters()) {
-    (HasMetric(name.c_str()) ? facts_.metrics : facts_.unknown).push_back(std::move(name));
+  facts_.metrics = CheapLaunchCounters();
+  if (!HasMetrics(Names())) {
+    std::vector<std::string> all;
+    all.swap(facts_.metrics);
+    for (std::string& name : all) {
+      (HasMetrics({name.c_str()}) ? facts_.metrics : facts_.unknown).push_back(std::move(name));
+    }
   }
   if (facts_.metrics.empty()) {
     return Error(ErrorCode::kUnavailable, fmt::format("CUPTI has no counters for {}", chip_));
@@ -193,6 +202,17 @@ Result<void> RangeProfiler::TryOut() {
   return {};
 }
 
+int RangeProfiler::TakeHold(CuptiEnable& enable) const {
+  const auto begin = SteadyClock::now();
+  while (true) {
+    const int code = api_.enable(&enable);
+    if (code != CuptiApi::kBusy || SteadyClock::now() - begin > kMostBusy) {
+      return code;
+    }
+    std::this_thread::sleep_for(kBusyPause);
+  }
+}
+
 Result<std::optional<RangeProfiler::Counted>> RangeProfiler::Count(size_t launches,
                                                                    const Work& prepare,
                                                                    const Work& work) {
@@ -214,7 +234,7 @@ Result<std::optional<RangeProfiler::Counted>> RangeProfiler::CountRanges(size_t 
   std::vector<const char*> names = Names();
   CuptiEnable enable;
   enable.context = gpu_.context();
-  if (const int code = api_.enable(&enable); code != CuptiApi::kSuccess) {
+  if (const int code = TakeHold(enable); code != CuptiApi::kSuccess) {
     return Failed("CUPTI does not take hold of the counters", code);
   }
   const Enabled enabled(api_, gpu_, enable.profiler);

@@ -49,10 +49,12 @@ class RangeProfiler {
  private:
   Result<void> ChooseMetrics(int ordinal);
   Result<void> MakeConfig();
-  // Whether a host object takes the metric.
-  bool HasMetric(const char* name) const;
+  // Whether a host object takes all of the metrics.
+  bool HasMetrics(std::vector<const char*> names) const;
   Result<void*> MakeHost() const;
   Result<void> TryOut();
+  // Another process may have hold of the counters: it is waited for, a while.
+  int TakeHold(CuptiEnable& enable) const;
   Result<std::optional<Counted>> CountRanges(size_t launches, int range_kind, const Work& prepare,
                                              const Work& work);
   // Absent when a pass's work failed.

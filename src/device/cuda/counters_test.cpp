@@ -177,6 +177,13 @@ TEST(Counters, WithoutCuptiTheReasonSaysWhatIsMissing) {
   EXPECT_FALSE(Opened(Options())->Info().capabilities.counts);
 }
 
+TEST(Counters, AnotherProcessThatCountsIsWaitedFor) {
+  const auto device = Opened(Counting("busy"));
+  const Result<Profile> profile = device->Counters(Candidate("copy").request);
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_FALSE(profile->metrics.empty());
+}
+
 TEST(Counters, AnOldCuptiBeforeANewOneIsPassedOver) {
   const auto device = Opened(Counting("", {OPTIML_FAKE_CUPTI_OLD, OPTIML_FAKE_CUPTI}));
   const Result<cuda::CounterFacts> facts = device->TryCounters();

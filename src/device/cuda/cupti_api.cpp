@@ -64,6 +64,15 @@ std::string BindAll(void* library, CuptiApi& api) {
   return missing;
 }
 
+// CUPTI opens a part of itself by its bare name; in a wheel of PyPI the loader does not find it
+// beside CUPTI, unless it is there already.
+void OpenParts(const std::string& library) {
+  const size_t slash = library.rfind('/');
+  if (slash != std::string::npos) {
+    dlopen((library.substr(0, slash + 1) + "libnvperf_host.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
 std::string FileOf(void* symbol, const std::string& otherwise) {
   Dl_info info;
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : otherwise;
@@ -93,6 +102,7 @@ Result<CuptiApi> OpenCupti(const std::vector<std::string>& libraries) {
     const std::string missing = BindAll(handle, api);
     if (missing.empty()) {
       api.library = FileOf(reinterpret_cast<void*>(api.enable), library);
+      OpenParts(api.library);
       return api;
     }
     too_old = fmt::format("{} has no {}: it is older than CUPTI 12.6", library, missing);

@@ -187,6 +187,7 @@ struct CuptiDataInfo {
 
 struct CuptiApi {
   static constexpr int kSuccess = 0;
+  static constexpr int kBusy = 26;                 // CUPTI_ERROR_HARDWARE_BUSY
   static constexpr int kNotPermitted = 35;         // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
   static constexpr int kVirtualNotPermitted = 40;  // of a virtual GPU
 

@@ -115,6 +115,7 @@ static_assert(CuptiSetConfig::kAutoRange == CUPTI_AutoRange);
 static_assert(CuptiSetConfig::kUserRange == CUPTI_UserRange);
 static_assert(CuptiSetConfig::kUserReplay == CUPTI_UserReplay);
 static_assert(CuptiHostInitialize::kRangeProfiler == CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+static_assert(CuptiApi::kBusy == CUPTI_ERROR_HARDWARE_BUSY);
 static_assert(CuptiApi::kNotPermitted == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
 static_assert(CuptiApi::kVirtualNotPermitted ==
               CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);

@@ -6,10 +6,10 @@
 // range.
 //
 // FAKE_CUPTI in the environment: "denied" (no permission), "no-fma" (that metric is not known),
-// "one-range" (launches are not counted apart), "never-done", "zero" (all counters are 0), "nan"
-// (the first metric cannot be had), "chip" (the chip is not known).
-// FAKE_CUPTI_DRIVER: the file of the fake driver. Built with FAKE_CUPTI_OLD it has no range
-// profiler.
+// "busy" (another process has hold of the counters, the first three times), "one-range" (launches
+// are not counted apart), "never-done", "zero" (all counters are 0), "nan" (the first metric cannot
+// be had), "chip" (the chip is not known). FAKE_CUPTI_DRIVER: the file of the fake driver. Built
+// with FAKE_CUPTI_OLD it has no range profiler.
 
 #include <dlfcn.h>
 
@@ -30,6 +30,7 @@ using namespace optiml::cuda;
 constexpr int kSuccess = 0;
 constexpr int kInvalidParameter = 1;
 constexpr int kInvalidMetric = 17;
+constexpr int kBusy = 26;
 constexpr int kNotSupported = 27;
 constexpr int kNotPermitted = 35;
 constexpr int kUnknown = 999;
@@ -157,6 +158,10 @@ FAKE int cuptiRangeProfilerEnable(CuptiEnable* params) {
   }
   if (Asked("denied")) {
     return kNotPermitted;
+  }
+  static int busy = 3;
+  if (Asked("busy") && busy-- > 0) {
+    return kBusy;
   }
   is_enabled = true;
   params->profiler = new Profiler;
