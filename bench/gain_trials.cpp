@@ -1,7 +1,7 @@
 // How often a verdict on a measured gain is wrong, on a real GPU: equal kernels must not be kept
 // (at most 1 % of the trials), a gain of 3 % must be (at least 95 %).
 //
-//   build/release/bin/gain_trials OPTIML [TRIALS]      (OPTIML: the program that is the GPU's
+//   build/release/bin/gain_trials OPTIML [TRIALS [GPU]]      (OPTIML: the program that is the GPU's
 //   worker)
 //
 // A trial is what ends a run: candidate and original timed in turn, then again the other way round;
@@ -107,8 +107,9 @@ Result<void> Trials(Device& device, const Artifact& artifact, const Workload& wo
   return {};
 }
 
-Result<void> Run(const std::string& program, int trials) {
+Result<void> Run(const std::string& program, int trials, int ordinal) {
   CudaOptions options;
+  options.worker.ordinal = ordinal;
   options.worker.program = program;
   OPTIML_ASSIGN(const std::unique_ptr<CudaDevice> device, CudaDevice::Make(std::move(options)));
   BuildRequest build;
@@ -138,10 +139,11 @@ Result<void> Run(const std::string& program, int trials) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: gain_trials OPTIML [TRIALS]\n");
+    fmt::print(stderr, "usage: gain_trials OPTIML [TRIALS [GPU]]\n");
     return 2;
   }
-  const auto done = optiml::Run(argv[1], argc > 2 ? std::atoi(argv[2]) : 200);
+  const auto done =
+      optiml::Run(argv[1], argc > 2 ? std::atoi(argv[2]) : 200, argc > 3 ? std::atoi(argv[3]) : 0);
   if (!done) {
     fmt::print(stderr, "gain_trials: {}\n", done.error().message());
     return 3;

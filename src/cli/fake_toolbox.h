@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -149,6 +150,7 @@ class FakeToolbox : public Toolbox {
                                                       const ProcessLimits&)>
       program;
   Result<int64_t> replay = int64_t{5};
+  std::map<std::string, DeviceInfo> gpus;           // by kind: "cuda:1"
   std::vector<SessionOptions> session_options;      // of every call
   std::vector<ReferenceOptions> reference_options;  // of every call
   std::vector<std::string> model_specs;             // of every model that was opened
@@ -160,6 +162,12 @@ class FakeToolbox : public Toolbox {
   bool HasGpuDriver() override { return gpu_driver; }
 
   Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) override {
+    if (const auto gpu = gpus.find(choice.kind); gpu != gpus.end()) {
+      auto device = std::make_unique<FakeDevice>();
+      device->info = gpu->second;
+      device->info.capabilities.measures_time = true;
+      return std::unique_ptr<Device>(std::move(device));
+    }
     if (choice.kind.starts_with("cuda")) {
       return Error(ErrorCode::kUnavailable, "the GPU has fallen off the bus");
     }
@@ -170,6 +178,11 @@ class FakeToolbox : public Toolbox {
     device->info.prediction_error_factor = 1.4;
     device->info.name = choice.description + " (emulated)";
     return std::unique_ptr<Device>(std::move(device));
+  }
+  Result<std::unique_ptr<Device>> MakeBeside(const Device& device, const DeviceChoice&) override {
+    auto beside = std::make_unique<FakeDevice>();
+    beside->info = device.Info();
+    return std::unique_ptr<Device>(std::move(beside));
   }
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
     EmulatorOptions options;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/fake_toolbox.h"
@@ -55,6 +57,60 @@ TEST(Optimize, LeavesTheRunsFilesAndPrintsASummary) {
   EXPECT_THAT(line.out.str(), HasSubstr(std::string(kRun) + "/report.html"));
   ASSERT_EQ(line.tools.session_options.size(), 1u);
   EXPECT_EQ(line.tools.session_options[0].search.seed, 7u);
+}
+
+DeviceInfo Gpu(const std::string& name, int multiprocessors) {
+  DeviceInfo info;
+  info.name = name;
+  info.architecture = "sm_90";
+  info.multiprocessors = multiprocessors;
+  info.capabilities.measures_time = true;
+  return info;
+}
+
+TEST(Optimize, FurtherGpusAreThoseThatEqualTheFirst) {
+  CommandLine line;
+  line.tools.gpus = {{"cuda", Gpu("A", 132)},
+                     {"cuda:1", Gpu("A", 132)},
+                     {"cuda:2", Gpu("A", 66)},
+                     {"cuda:3", Gpu("B", 132)}};
+  size_t further = 0;
+  int in_flight = 0;
+  line.tools.session = [&](const SessionParts& parts, const SessionOptions& options,
+                           const RunRecord& record) {
+    further = parts.more_devices.size();
+    in_flight = options.in_flight;
+    EXPECT_EQ(record.options.at("more-devices"), "cuda:1,cuda:2,cuda:3");
+    EXPECT_EQ(record.options.at("lanes"), "0");
+    return CommandLine::Finish(parts, record);
+  };
+  EXPECT_EQ(
+      line.Run({"optimize", "copy", "--device", "cuda", "--more-devices", "cuda:1,cuda:2,cuda:3"}),
+      kExitDone)
+      << line.err.str();
+  EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:2 is left out: it is a A of 66"));
+  EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:3 is left out: it is a B of 132"));
+  EXPECT_EQ(further, 3U);  // the second one, and another lane of each of the two
+  EXPECT_EQ(in_flight, 12);
+}
+
+TEST(Optimize, LanesAreForGpus) {
+  for (const auto& [device, lanes, further] :
+       {std::tuple("cuda", "1", 0U), {"cuda", "4", 3U}, {"emulator", "4", 0U}}) {
+    CommandLine line;
+    line.tools.gpus = {{"cuda", Gpu("A", 132)}};
+    line.tools.session = [&, expected = further](const SessionParts& parts, const SessionOptions&,
+                                                 const RunRecord& record) {
+      EXPECT_EQ(parts.more_devices.size(), expected);
+      return CommandLine::Finish(parts, record);
+    };
+    EXPECT_EQ(line.Run({"optimize", "copy", "--device", device, "--lanes", lanes}), kExitDone)
+        << line.err.str();
+  }
+  CommandLine line;
+  EXPECT_EQ(line.Run({"optimize", "copy", "--device", "emulator", "--more-devices", "cuda:1"}),
+            kExitBadUse);
+  EXPECT_THAT(line.err.str(), HasSubstr("--more-devices: they help a GPU"));
 }
 
 TEST(Optimize, RecordsWhatResumeAndTheReportNeed) {

@@ -23,8 +23,11 @@ struct TaskOptions {
   std::string entry;
   std::vector<std::string> checked;  // "rows=33,cols=100"
   std::vector<std::string> timed;
-  std::vector<std::string> args;          // "x=f32[rows,cols]:in:normal"
-  std::string device = "auto";            // or "emulator", "cuda", "cuda:1"
+  std::vector<std::string> args;  // "x=f32[rows,cols]:in:normal"
+  std::string device = "auto";    // or "emulator", "cuda", "cuda:1"
+  // Candidates that are judged at a time on each GPU; 0: as many as are good for it. 1 where nobody
+  // asks: commands that judge one.
+  int lanes = 1;
   std::vector<std::string> more_devices;  // GPUs that judge candidates beside `device`
   std::string description = "h200";
   int threads = 0;  // 0: all cores of the machine
@@ -53,7 +56,8 @@ struct Workbench {
   std::unique_ptr<Builder> builder;
   ToolchainInfo toolchain;
   std::unique_ptr<Device> device;
-  std::vector<std::unique_ptr<Device>> more_devices;  // equal to it
+  std::vector<std::unique_ptr<Device>> more_devices;  // equal to it, or other lanes of one
+  size_t gpus = 1;                                    // that all of them are on
   std::unique_ptr<HostReference> reference;           // null when the reference is no host function
   RecorderOptions recorder;                           // of this machine and the user's choice
 
@@ -64,7 +68,7 @@ struct Workbench {
   }
 };
 
-// --more-devices, of commands that judge many candidates.
+// --more-devices and --lanes, of commands that judge many candidates.
 void AddMoreDevices(CLI::App& app, TaskOptions& options);
 
 // How host references are compiled and run with these options.

@@ -49,6 +49,10 @@ class Toolbox {
   // Whether a driver's library is here; its GPUs may be unusable all the same.
   virtual bool HasGpuDriver() = 0;
   virtual Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) = 0;
+  // A further device on the GPU of one that MakeDevice() made with this choice; both may be used at
+  // the same time. Null where `device` is no GPU.
+  virtual Result<std::unique_ptr<Device>> MakeBeside(const Device& device,
+                                                     const DeviceChoice& choice) = 0;
   // The emulator itself, for what only it can do.
   virtual Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) = 0;
   virtual Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,

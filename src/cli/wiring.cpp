@@ -159,6 +159,18 @@ class RealToolbox : public Toolbox {
         std::make_unique<CheckedDevice>(std::move(gpu), std::move(emulator)));
   }
 
+  Result<std::unique_ptr<Device>> MakeBeside(const Device& device,
+                                             const DeviceChoice& choice) override {
+    const auto* first = dynamic_cast<const CheckedDevice*>(&device);
+    if (first == nullptr) {
+      return std::unique_ptr<Device>();
+    }
+    DeviceChoice checks = choice;
+    checks.description = DescriptionFor(device.Info().name, choice.description);
+    OPTIML_ASSIGN(std::unique_ptr<Device> emulator, MakeEmulatorDevice(EmulatorOptionsOf(checks)));
+    return std::unique_ptr<Device>(first->Beside(std::move(emulator)));
+  }
+
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
     return EmulatorDevice::Make(EmulatorOptionsOf(choice));
   }

@@ -108,7 +108,7 @@ class TimedRun {
   }
 
  private:
-  // By what the device predicts; one that does not count is asked to run it.
+  // By what the device counts; one that does not is asked to run it.
   Result<bool> IsQuick(const Artifact& artifact, const LaunchPlan& plan, const TaskInputs& inputs) {
     if (!device_.Info().capabilities.counts) {
       return true;
@@ -118,12 +118,20 @@ class TimedRun {
     request.plan = &plan;
     request.step_limit = kMostTimedWork;
     request.buffers = ContentsFor(check_.task, plan, {&inputs, PoisonFor(check_.task)});
-    OPTIML_ASSIGN(const TimeOutcome timed, device_.Time(request));
-    if (timed.status == RunStatus::kTimedOut) {
-      return false;
+    Profile profile;
+    const bool measures = device_.Info().capabilities.measures_time;
+    if (measures) {
+      OPTIML_ASSIGN(profile, device_.Counters(request));
+    } else {
+      OPTIML_ASSIGN(TimeOutcome timed, device_.Time(request));
+      if (timed.status == RunStatus::kTimedOut) {
+        return false;
+      }
+      profile = std::move(timed.profile);
     }
-    const auto warps = timed.profile.Get(metric::kWarpInstructions);
-    return !warps || *warps * kLanes <= static_cast<double>(kMostTimedWork);
+    // A GPU is quick; a reference that has to do the same on the host is not.
+    const auto warps = profile.Get(metric::kWarpInstructions);
+    return warps ? *warps * kLanes <= static_cast<double>(kMostTimedWork) : !measures;
   }
 
   const TimedCheck& check_;
