@@ -81,12 +81,12 @@ TEST(Optimize, FurtherGpusAreThoseThatEqualTheFirst) {
     further = parts.more_devices.size();
     in_flight = options.in_flight;
     EXPECT_EQ(record.options.at("more-devices"), "cuda:1,cuda:2,cuda:3");
-    EXPECT_EQ(record.options.at("lanes"), "0");
+    EXPECT_EQ(record.options.at("lanes"), "2");
     return CommandLine::Finish(parts, record);
   };
-  EXPECT_EQ(
-      line.Run({"optimize", "copy", "--device", "cuda", "--more-devices", "cuda:1,cuda:2,cuda:3"}),
-      kExitDone)
+  EXPECT_EQ(line.Run({"optimize", "copy", "--device", "cuda", "--more-devices",
+                      "cuda:1,cuda:2,cuda:3", "--lanes", "2"}),
+            kExitDone)
       << line.err.str();
   EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:2 is left out: it is a A of 66"));
   EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:3 is left out: it is a B of 132"));

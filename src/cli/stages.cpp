@@ -69,8 +69,11 @@ Result<StageOutcome> RunStages(const Workbench& bench, const KernelSource& sourc
   if (last >= Stage::kMeasure && outcome.evaluation.accepted()) {
     const Stopwatch watch(*env.clock);
     // The session's seed too, so that both time the same data.
-    OPTIML_TRY(ShapeTimer(*bench.task, device, *verifier, options.first_seed)
-                   .Time(*outcome.prepared, outcome.evaluation));
+    ShapeTimer timer(*bench.task, device, *verifier, options.first_seed);
+    if (last == Stage::kMeasure) {
+      timer.CountNothing();
+    }
+    OPTIML_TRY(timer.Time(*outcome.prepared, outcome.evaluation));
     outcome.evaluation.stage_times.push_back({Stage::kMeasure, watch.Elapsed()});
   }
   if (outcome.evaluation.accepted() && outcome.evaluation.profile) {

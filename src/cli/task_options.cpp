@@ -349,34 +349,14 @@ void AddGpuChoice(CLI::App& app, std::string& device) {
 
 namespace {
 
-// What the contents, results and expected values of one lane take, over the bytes of all buffers of
-// all timed shapes: two sets of inputs and of what they are poured from, of outputs, of the
-// original's, of expected values in double.
-constexpr double kBytesOfALane = 12;
-
-double TimedBytes(const KernelTask& task) {
-  double bytes = 0;
-  for (const SizeRow& row : task.timed) {
-    bytes += static_cast<double>(BufferBytes(task, row));
-  }
-  return bytes;
-}
-
 // While one lane has the GPU, the others verify and compare on the host.
-Result<void> AddLanes(int asked, const DeviceChoice& choice, const CliEnv& env, Toolbox& tools,
-                      Workbench& bench) {
-  constexpr int kLanesOfAGpu = 2;
-  const bool has_room =
-      !env.memory_bytes || 2 * kLanesOfAGpu * kBytesOfALane * TimedBytes(*bench.task) <
-                               static_cast<double>(*env.memory_bytes);
-  const int lanes = asked > 0 ? asked : has_room ? kLanesOfAGpu : 1;
+Result<void> AddLanes(int lanes, const DeviceChoice& choice, Toolbox& tools, Workbench& bench) {
+  bench.gpus = 1 + bench.more_devices.size();
   if (!bench.device->Info().capabilities.measures_time) {
     return {};
   }
-  const size_t gpus = 1 + bench.more_devices.size();
-  bench.gpus = gpus;
   for (int lane = 1; lane < lanes; ++lane) {
-    for (size_t gpu = 0; gpu < gpus; ++gpu) {
+    for (size_t gpu = 0; gpu < bench.gpus; ++gpu) {
       const Device& first = gpu == 0 ? *bench.device : *bench.more_devices[gpu - 1];
       OPTIML_ASSIGN(std::unique_ptr<Device> beside, tools.MakeBeside(first, choice));
       if (beside != nullptr) {
@@ -390,13 +370,12 @@ Result<void> AddLanes(int asked, const DeviceChoice& choice, const CliEnv& env, 
 }  // namespace
 
 void AddMoreDevices(CLI::App& app, TaskOptions& options) {
-  options.lanes = 0;
   app.add_option(
          "--lanes", options.lanes,
-         "candidates that are judged at a time on each GPU, which they have in turn; 0 is 2, "
-         "or 1 where the host's memory is short")
+         "candidates that are judged at a time on each GPU, which they have in turn: more than 1 "
+         "uses idle processors, and as much more of the host's memory")
       ->type_name("N")
-      ->check(WholeNumbers(0, 16))
+      ->check(WholeNumbers(1, 16))
       ->capture_default_str()
       ->group("Device");
   app.add_option("--more-devices", options.more_devices,
@@ -446,7 +425,7 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   choice.is_one_of_several = !options.more_devices.empty();
   OPTIML_ASSIGN(bench.device, MakeChosenDevice(choice, env, tools));
   OPTIML_TRY(OpenMoreDevices(options.more_devices, choice, env, tools, bench));
-  OPTIML_TRY(AddLanes(options.lanes, choice, env, tools, bench));
+  OPTIML_TRY(AddLanes(options.lanes, choice, tools, bench));
 
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
   bench.recorder.cuda_include_directory = bench.toolchain.include_directory;

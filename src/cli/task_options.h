@@ -23,11 +23,9 @@ struct TaskOptions {
   std::string entry;
   std::vector<std::string> checked;  // "rows=33,cols=100"
   std::vector<std::string> timed;
-  std::vector<std::string> args;  // "x=f32[rows,cols]:in:normal"
-  std::string device = "auto";    // or "emulator", "cuda", "cuda:1"
-  // Candidates that are judged at a time on each GPU; 0: as many as are good for it. 1 where nobody
-  // asks: commands that judge one.
-  int lanes = 1;
+  std::vector<std::string> args;          // "x=f32[rows,cols]:in:normal"
+  std::string device = "auto";            // or "emulator", "cuda", "cuda:1"
+  int lanes = 1;                          // candidates that are judged at a time on each GPU
   std::vector<std::string> more_devices;  // GPUs that judge candidates beside `device`
   std::string description = "h200";
   int threads = 0;  // 0: all cores of the machine

@@ -186,7 +186,8 @@ Result<void> ShapeTimer::AddCounters(const RunRequest& request, TimeOutcome& tim
   const bool is_near = seconds <= kWorthCounting * best_s_;
   const bool is_worth_it = is_best || (is_near && near_++ % kOneOf == 0);
   best_s_ = best_s_ == 0 ? seconds : std::min(best_s_, seconds);
-  if (timed.profile.metrics.empty() && is_worth_it && device_.Info().capabilities.counts) {
+  if (counts_ && timed.profile.metrics.empty() && is_worth_it &&
+      device_.Info().capabilities.counts) {
     OPTIML_ASSIGN(timed.profile, device_.Counters(request));
   }
   return {};

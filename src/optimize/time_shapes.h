@@ -42,6 +42,9 @@ class ShapeTimer {
   ShapeTimer(const KernelTask& task, Device& device, Verifier& verifier, uint64_t seed)
       : task_(task), device_(device), verifier_(verifier), seed_(seed) {}
 
+  // No counters from now on: for whoever does not look at them.
+  void CountNothing() { counts_ = false; }
+
   // Adds times to the evaluation, or the Rejection; and counters at the first shape, where the
   // device has them at hand, the candidate is a new best, or one of three that are not much slower.
   // REQUIRES: it was accepted so far.
@@ -77,7 +80,8 @@ class ShapeTimer {
   uint64_t seed_;
   std::map<size_t, CachedRequest> requests_;  // by timed row
   double best_s_ = 0;                         // at the first row; 0: none yet
-  int near_ = 0;                              // candidates that were not much slower
+  bool counts_ = true;
+  int near_ = 0;  // candidates that were not much slower
 };
 
 }  // namespace optiml

@@ -209,6 +209,28 @@ void AddMachineNotes(const ReportModel& model, std::vector<std::string>& notes) 
   }
 }
 
+// Who counted; empty where nobody did, or where it is the emulator in a run that predicts.
+std::string SourcesOfCounters(const ReportModel& model) {
+  const auto source_of = [](const Evaluation* evaluation) {
+    return evaluation != nullptr && evaluation->profile ? std::optional(evaluation->profile->source)
+                                                        : std::nullopt;
+  };
+  const auto name = [](ProfileSource source) {
+    return source == ProfileSource::kEmulator ? std::string("the emulator")
+                                              : ProfileSourceName(source);
+  };
+  const std::optional<ProfileSource> before = source_of(model.before);
+  const std::optional<ProfileSource> after = source_of(model.after);
+  if (!model.measured || (!before && !after)) {
+    return "";
+  }
+  if (before && after && *before != *after) {
+    return fmt::format("Counters before are by {}, those after by {}: they are not compared.",
+                       name(*before), name(*after));
+  }
+  return fmt::format("Counters are by {}.", name(before ? *before : *after));
+}
+
 std::vector<std::string> Notes(const ReportModel& model) {
   const RunRecord& run = *model.run;
   std::vector<std::string> notes;
@@ -221,6 +243,9 @@ std::vector<std::string> Notes(const ReportModel& model) {
   if (model.before != nullptr && IsHostMode(model.before->launcher)) {
     std::string note = kHostModeNote;
     note[0] = 'H';
+    notes.push_back(std::move(note));
+  }
+  if (std::string note = SourcesOfCounters(model); !note.empty()) {
     notes.push_back(std::move(note));
   }
   if (model.before != nullptr && model.before->profile &&

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/report_numbers.h"
 #include "report/sample_run.h"
 
 namespace optiml {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -56,14 +58,14 @@ TEST(ReportModel, TimesStandBesideTheTargetFloor) {
   EXPECT_NEAR(model.floor->target.seconds, 1.2e-4, 1e-12);
   EXPECT_NEAR(*model.floor->times_before, run.result->root->timings[0].median_s / 1.2e-4, 1e-9);
   EXPECT_NEAR(*model.floor->times_after, run.result->best->timings[0].median_s / 1.2e-4, 1e-9);
-  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("pin rate 4.5 TB/s")));
-  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("Times below 100.0 us")));
+  EXPECT_THAT(model.notes, Contains(HasSubstr("pin rate 4.5 TB/s")));
+  EXPECT_THAT(model.notes, Contains(HasSubstr("Times below 100.0 us")));
   run.environment.peaks.emplace().date = "2026-11-30";
   run.environment.peaks->dram_read_bytes_per_s = 4.05e12;
   run.environment.peaks->fp32_flops_per_s = 6e13;
   model = MakeReportModel(run);
   EXPECT_NEAR(model.floor->target.seconds, 5.4e8 / 4.05e12, 1e-12);
-  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("measured peak 4.05 TB/s on 2026-11-30")));
+  EXPECT_THAT(model.notes, Contains(HasSubstr("measured peak 4.05 TB/s on 2026-11-30")));
   run.task.bytes.reset();
   run.task.operations.reset();
   EXPECT_FALSE(MakeReportModel(run).floor);
@@ -89,12 +91,12 @@ TEST(ReportModel, ConditionsOfTheGainAreToldAndThrottlingIsAWarning) {
   conditions.before.throttling = conditions.after.throttling = std::vector<std::string>();
   run.result->gain_conditions = conditions;
   ReportModel model = MakeReportModel(run);
-  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("The gain was measured at: SM clock")));
-  EXPECT_THAT(model.notes, Not(::testing::Contains(HasSubstr("Warning"))));
+  EXPECT_THAT(model.notes, Contains(HasSubstr("The gain was measured at: SM clock")));
+  EXPECT_THAT(model.notes, Not(Contains(HasSubstr("Warning"))));
   run.result->gain_conditions->after.throttling = {{"thermal slowdown"}};
   model = MakeReportModel(run);
   EXPECT_THAT(model.notes,
-              ::testing::Contains(HasSubstr("Warning: the GPU's clocks were held down")));
+              Contains(HasSubstr("Warning: the GPU's clocks were held down")));
 }
 
 TEST(ReportModel, ChainDiffsSkipDroppedEdits) {
@@ -199,7 +201,7 @@ TEST(ReportModel, DeliveredFileThatFailsItsCheckIsNamed) {
   RunRecord run = sample::FinishedRun();
   run.result->delivered = sample::Reject(Stage::kL1, "y differs");
   const ReportModel model = MakeReportModel(run);
-  EXPECT_THAT(model.notes, ::testing::Contains(HasSubstr("delivered failed at L1: y differs")));
+  EXPECT_THAT(model.notes, Contains(HasSubstr("delivered failed at L1: y differs")));
 }
 
 TEST(ReportModel, RooflineUsesCountedBytesAndOperations) {
@@ -243,6 +245,43 @@ TEST(FirstEvidence, NamesTheElementOrTheFinding) {
   EXPECT_EQ(FirstEvidence(sample::RejectWithFinding()),
             "race in row_kernel line 9: threads 3 and 131 of block 0 both use part[3]");
   EXPECT_EQ(FirstEvidence(sample::Reject(Stage::kParse, "x")), "");
+}
+
+TEST(ReportModel, CountersOfTwoSourcesAreNotCompared) {
+  RunRecord run = sample::FinishedRun();
+  run.environment.measures_time = true;
+  run.result->root->profile->source = ProfileSource::kCupti;
+  run.result->best->profile->source = ProfileSource::kCupti;
+  const ReportModel same = MakeReportModel(run);
+  EXPECT_THAT(same.notes, Contains("Counters are by CUPTI."));
+  EXPECT_TRUE(std::ranges::any_of(same.counters, [](const MetricChange& change) {
+    return change.before.has_value() && change.after.has_value();
+  }));
+  run.result->best->profile->source = ProfileSource::kEmulator;
+  const ReportModel other = MakeReportModel(run);
+  EXPECT_THAT(
+      other.notes,
+      Contains(
+          "Counters before are by CUPTI, those after by the emulator: they are not compared."));
+  EXPECT_FALSE(other.counters.empty());
+  for (const MetricChange& change : other.counters) {
+    EXPECT_FALSE(change.before) << change.id;
+  }
+}
+
+TEST(ReportModel, WhereADevicesTimeWentIsTold) {
+  RunRecord run = sample::FinishedRun();
+  EXPECT_TRUE(DeviceLines(run).empty());
+  run.result->search_s = 10;
+  run.result->search_candidates = 30;
+  run.result->devices = {{"GPU 0", 4, {{"contents", 1}, {"samples", 2.5}, {"load", 0.01}}},
+                         {"GPU 1", 12, {}}};
+  EXPECT_THAT(DeviceLines(run),
+              ElementsAre(
+                  "30 candidates in 10.0 s of search: 180 a minute.",
+                  "GPU 0 was busy for 4.0 s, idle for 60 % of the search; times took: samples "
+                  "2.5 s, contents 1.0 s.",
+                  "GPU 1 was busy for 12.0 s, idle for 0 % of the search."));
 }
 
 }  // namespace

@@ -113,6 +113,9 @@ std::optional<GainEstimate> GainOverShapes(const std::vector<ShapeRow>& shapes, 
 }
 
 std::vector<MetricChange> AllChanges(const Profile* before, const Profile* after) {
+  if (before != nullptr && after != nullptr && before->source != after->source) {
+    before = nullptr;  // counts of two counters are not compared
+  }
   std::set<MetricId> left;
   for (const Profile* profile : {before, after}) {
     if (profile != nullptr) {
@@ -150,6 +153,9 @@ std::vector<ClaimCheck> CheckClaims(const std::vector<MetricClaim>& claims, cons
   for (const MetricClaim& claim : claims) {
     ClaimCheck check;
     check.claim = claim;
+    if (before != nullptr && after != nullptr && before->source != after->source) {
+      before = nullptr;
+    }
     check.change = ChangeOf(claim.metric, before, after);
     if (check.change.before && check.change.after) {
       const bool moved = claim.direction == Direction::kDown

@@ -48,6 +48,7 @@ struct VerifyCase {
   size_t plan = 0;          // into CaseLibrary::plan_requests()
   bool is_first = false;    // the first of its row: checked in full and called several times
   bool is_binding = false;  // a declared fill on a row of the task
+  bool is_timed = false;    // at a timed shape
   uint64_t step_limit = 0;  // of the original; 0: as everywhere
 
   // After Resolve:

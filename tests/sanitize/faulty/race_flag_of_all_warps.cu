@@ -1,7 +1,7 @@
 // Whether a value occurs: warps write different answers to one flag.
 // n: 128
 // emulator: race
-// sanitizer: none
+// sanitizer: racecheck
 __global__ void Any(const unsigned* in, unsigned* out, int n) {
   __shared__ unsigned found;
   const int t = threadIdx.x;
