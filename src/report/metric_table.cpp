@@ -149,7 +149,7 @@ constexpr std::array kTable = {
     MetricInfo{metric::kStallMioThrottle, "waiting to ask shared memory", "warp", kLower, kLimits,
                "warps that wait because the queue of shared-memory and special instructions is "
                "full, while one issues; GPU counters only"},
-    MetricInfo{metric::kProfilerPasses, "profiler passes", "passes", kNeutral, kLimits,
+    MetricInfo{metric::kProfilerPasses, "profiler passes", "pass", kNeutral, kLimits,
                "how often the plan was executed to count all of this; GPU counters only"},
     MetricInfo{metric::kLatencyShare, "latency share", "ratio", kNeutral, kLimits,
                "share of the predicted time that the latency of dependent instructions and loads "

@@ -134,7 +134,7 @@ std::string FormatQuantity(double value, std::string_view unit) {
     return scaled ? number + "B" : number + " B";
   }
   const bool plural = value != 1 && unit != "inst";
-  const char* ending = !plural ? "" : unit.ends_with("ch") ? "es" : "s";
+  const char* ending = !plural ? "" : unit.ends_with("ch") || unit.ends_with("ss") ? "es" : "s";
   return fmt::format("{} {}{}", number, unit, ending);
 }
 

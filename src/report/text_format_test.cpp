@@ -45,6 +45,7 @@ TEST(FormatQuantity, PutsTheUnitBehind) {
   EXPECT_EQ(FormatQuantity(1048576, "sector"), "1.049 M sectors");
   EXPECT_EQ(FormatQuantity(1, "sector"), "1 sector");
   EXPECT_EQ(FormatQuantity(3, "branch"), "3 branches");
+  EXPECT_EQ(FormatQuantity(7, "pass"), "7 passes");
   EXPECT_EQ(FormatQuantity(3, "inst"), "3 inst");
   EXPECT_EQ(FormatQuantity(0.98, "ratio"), "0.98");
 }
