@@ -223,6 +223,7 @@ Result<int> DriveRun(const RunJob& job, CliEnv& env, Toolbox& tools) {
   parts.clock = env.clock;
   parts.store = job.store;
   parts.stop = env.stop;
+  OPTIML_ASSIGN(parts.siblings, LoadSamples(*parts.task));
   if (job.models != nullptr) {
     parts.models = job.models->roles;
     parts.model_budget = job.models->budget;

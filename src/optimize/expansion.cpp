@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "optimize/chain.h"
+#include "rewrite/model_edits.h"
 #include "optimize/replay.h"
 #include "profile/model_diagnoser.h"
 #include "propose/model_proposer.h"
@@ -91,6 +92,7 @@ Result<ExpansionRecord> Expander::Expand(int64_t node, const std::vector<NodeRec
   OPTIML_TRY(Diagnose(place));
   OPTIML_ASSIGN(place.expansion.edits,
                 RewriteProposer(*parts_.catalogue).Propose({place.chain, &place.evaluation}));
+  AddSiblings(place);
   place.expansion.notes.resize(place.expansion.edits.size());
   OPTIML_ASSIGN(std::vector<Proposal> proposals, Propose(place));
   OPTIML_TRY(FormOpinions(place, proposals));
@@ -326,6 +328,26 @@ Result<TrialRecord> Expander::Try(const Place& place, const Proposal& proposal) 
   trial.evaluation = std::move(outcome.evaluation);
   trial.wall_time = watch.Elapsed();
   return trial;
+}
+
+// Whole kernels, as likely as the likeliest edit: nobody knows yet what they lead to.
+void Expander::AddSiblings(Place& place) const {
+  if (place.node != 0) {
+    return;
+  }
+  std::vector<Edit>& edits = place.expansion.edits;
+  double prior = 1;
+  for (const Edit& edit : edits) {
+    prior = std::max(prior, edit.prior);
+  }
+  for (const KernelSource& sibling : parts_.siblings) {
+    if (sibling.text() != parts_.task->source.text()) {
+      Edit edit = rewrite::MakeKernelEdit(sibling.text());
+      edit.summary = fmt::format("start from {}", sibling.path());
+      edit.prior = prior;
+      edits.push_back(std::move(edit));
+    }
+  }
 }
 
 // Among the node's edits, in the place of the catalogue's where it is one of them. The search is to

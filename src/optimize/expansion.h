@@ -47,6 +47,7 @@ class Expander {
     const DeviceInfo* device = nullptr;
     bool judge = true;
     int failing_trials = 0;
+    std::vector<KernelSource> siblings;  // of the root: SessionParts
     std::function<void(const std::string&)> tell;  // what became of a trial
   };
   // `earlier`: trials of the record, which are not made again.
@@ -71,6 +72,7 @@ class Expander {
   Result<size_t> IndexOfTrial(const Place& place, const Proposal& proposal);
   Result<TrialRecord> Try(const Place& place, const Proposal& proposal);
   void Keep(Place& place, Proposal proposal) const;
+  void AddSiblings(Place& place) const;
   int FailuresLeft(const Place& place) const;
 
   Parts parts_;

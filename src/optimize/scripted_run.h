@@ -345,6 +345,9 @@ class ScriptedRun {
     parts.stop = &stop;
     parts.models = models;
     parts.model_budget = model_budget;
+    for (const std::string& sibling : siblings) {
+      parts.siblings.emplace_back(sibling, "launch", "samples/1.cu");
+    }
     parts.observer = [this](const Progress& step) { progress.push_back(step); };
     OPTIML_ASSIGN(const RunRecord record, store.Load());
     Result<RunRecord> result = RunSessionWith(parts, engines, device, options, record);
@@ -369,6 +372,7 @@ class ScriptedRun {
   SessionOptions options;
   ModelRoles models;
   ModelBudget model_budget;
+  std::vector<std::string> siblings;  // texts
   std::vector<Progress> progress;
   std::vector<std::string> verified;  // texts that the last part verified
   int batteries = 0;                  // that the last part ran

@@ -348,6 +348,7 @@ class Session {
     parts.clock = parts_.clock;
     parts.device = &device_.Info();
     parts.judge = options_.judge;
+    parts.siblings = parts_.siblings;
     parts.failing_trials = FailingTrials(options_.model_share, options_.budget.candidates);
     parts.tell = [this](const std::string& note) { Report(Phase::kSearch, note); };
     for (const TrialRecord& trial : record_.trials) {

@@ -97,6 +97,9 @@ struct SessionParts {
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
   ModelRoles models;
   ModelBudget model_budget;
+  // Other kernels for the task, to start from as well as from its own: edits of the root that the
+  // search may choose like any other.
+  std::vector<KernelSource> siblings;
 };
 
 // Runs to the end or to a stop; continues where `record` (loaded from the store) ended. Returns the

@@ -624,5 +624,31 @@ TEST(Session, AStopEndsAllDevices) {
   EXPECT_EQ(record->state, RunState::kInterrupted);
 }
 
+TEST(Session, ASiblingOfTheRootMayBeTheBetterStart) {
+  Script script;
+  script.time = [](const std::string& text) {
+    return Has(text, "other") ? (Has(text, "+a") ? 0.3e-3 : 1.2e-3)
+           : Has(text, "a")   ? 0.9e-3
+                              : 1e-3;
+  };
+  ScriptedRun run(script);
+  run.siblings = {"other", "root", "broken"};
+  run.options.budget.candidates = 60;
+  run.script.rejected = {"broken"};
+  const Result<RunRecord> record = run.Go();
+  ASSERT_TRUE(record) << record.error().message();
+  // The task's own text is no sibling of itself.
+  EXPECT_EQ(record->expansions[0].edits.size(), 5U);
+  EXPECT_EQ(record->expansions[0].edits[3].summary, "start from samples/1.cu");
+  EXPECT_EQ(record->result->best_source, "other+a");
+  EXPECT_THAT(ChainText(*record->result), ::testing::StartsWith("kernel:BRIDGE "));
+  EXPECT_THAT(ChainText(*record->result), ::testing::EndsWith("a:KEEP "));
+  const bool rejected = std::ranges::any_of(record->nodes, [](const NodeRecord& node) {
+    return node.edit.text == "broken" && !node.evaluation.accepted();
+  });
+  EXPECT_TRUE(rejected);
+  EXPECT_TRUE(ReplaySearch(*record));
+}
+
 }  // namespace
 }  // namespace optiml

@@ -279,9 +279,9 @@ TEST(ReportModel, WhereADevicesTimeWentIsTold) {
   EXPECT_THAT(DeviceLines(run),
               ElementsAre(
                   "30 candidates in 10.0 s of search: 180 a minute.",
-                  "GPU 0 was busy for 4.0 s, idle for 60 % of the search; times took: samples "
+                  "GPU 0 was busy for 4.0 s, idle for 60.0 % of the search; times took: samples "
                   "2.5 s, contents 1.0 s.",
-                  "GPU 1 was busy for 12.0 s, idle for 0 % of the search."));
+                  "GPU 1 was busy for 12.0 s, idle for 0.0 % of the search."));
 }
 
 }  // namespace

@@ -150,4 +150,25 @@ Result<void> CheckArguments(const KernelTask& task, const std::vector<LauncherFa
   return {};
 }
 
+Result<std::vector<KernelSource>> LoadSamples(const KernelTask& task) {
+  std::vector<std::filesystem::path> files;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(task.folder / "task.toml", none)) {
+    return std::vector<KernelSource>();  // a lone .cu may lie among anything
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(task.folder / "samples", none)) {
+    if (entry.path().extension() == ".cu") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<KernelSource> samples;
+  for (const std::filesystem::path& file : files) {
+    OPTIML_ASSIGN(std::string text, ReadFile(file));
+    samples.emplace_back(std::move(text), task.source.entry(),
+                         "samples/" + file.filename().string());
+  }
+  return samples;
+}
+
 }  // namespace optiml

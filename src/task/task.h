@@ -61,6 +61,11 @@ Result<InferredTask> InferTask(const std::filesystem::path& source, const std::s
                                const std::string& entry, const std::vector<LauncherFact>& launcher,
                                const TaskOverrides& overrides);
 
+// Other kernels for the same task, to start from as well: samples/*.cu beside task.toml, by name,
+// with the task's entry. None where there is no such folder; fails (kIo) on a file that cannot be
+// read.
+Result<std::vector<KernelSource>> LoadSamples(const KernelTask& task);
+
 }  // namespace optiml
 
 #endif  // OPTIML_TASK_TASK_H_

@@ -574,5 +574,24 @@ TEST(ArgText, MalformedTextSaysWhatIsExpected) {
   }
 }
 
+TEST_F(TaskTest, SamplesAreTheOtherKernelsBesideATask) {
+  const Result<KernelTask> task = Load(kTask);
+  ASSERT_TRUE(task) << task.error().message();
+  EXPECT_TRUE(LoadSamples(*task)->empty());
+  std::filesystem::create_directory(folder_.path() / "samples");
+  Write("samples/2.cu", "// the second");
+  Write("samples/1.cu", "// the first");
+  Write("samples/notes.txt", "none");
+  const auto samples = LoadSamples(*task);
+  ASSERT_TRUE(samples) << samples.error().message();
+  ASSERT_EQ(samples->size(), 2U);
+  EXPECT_EQ((*samples)[0].text(), "// the first");
+  EXPECT_EQ((*samples)[0].path(), "samples/1.cu");
+  EXPECT_EQ((*samples)[1].entry(), "softmax");
+  // A lone file may lie beside a folder of that name by chance.
+  std::filesystem::remove(folder_.path() / "task.toml");
+  EXPECT_TRUE(LoadSamples(*task)->empty());
+}
+
 }  // namespace
 }  // namespace optiml
