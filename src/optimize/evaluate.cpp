@@ -91,7 +91,7 @@ CandidateEvaluator::Begun CandidateEvaluator::BeginSource(const KernelSource& so
     begun.judged_ =
         std::async(std::launch::async, [this, source, evaluation = begun.outcome_.evaluation,
                                         ticket = stations_.TakeTicket()]() mutable {
-          return PrepareAndJudge(source, std::move(evaluation), ticket);
+          return PrepareAndJudge(source, std::move(evaluation), std::move(ticket));
         });
     return begun;
   }
@@ -142,10 +142,9 @@ Result<void> CandidateEvaluator::Judge(const PreparedCandidate& candidate, Stati
 
 CandidateEvaluator::Begun::Judged CandidateEvaluator::PrepareAndJudge(const KernelSource& source,
                                                                       Evaluation evaluation,
-                                                                      uint64_t ticket) {
+                                                                      Stations::Ticket ticket) {
   Begun::Preparation preparation = Prepare(source, std::move(evaluation));
   if (!preparation.prepared || std::holds_alternative<Rejection>(*preparation.prepared)) {
-    stations_.GiveUp(ticket);
     Result<void> done;
     if (!preparation.prepared) {
       done = std::move(preparation.prepared).error();
@@ -154,7 +153,7 @@ CandidateEvaluator::Begun::Judged CandidateEvaluator::PrepareAndJudge(const Kern
     }
     return {std::move(preparation.evaluation), std::move(done)};
   }
-  const Stations::Hold station = stations_.Acquire(ticket);
+  const Stations::Hold station = std::move(ticket).Acquire();
   const auto judge = [&]() -> Result<void> {
     OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
     OPTIML_ASSIGN(const bool goes_on, Identify(preparation, *station));

@@ -117,7 +117,8 @@ class CandidateEvaluator {
   // Verifies, times, diagnoses.
   Result<void> Judge(const PreparedCandidate& candidate, Station& station, Evaluation& evaluation);
   // All of it, on the next station that is free.
-  Begun::Judged PrepareAndJudge(const KernelSource& source, Evaluation evaluation, uint64_t ticket);
+  Begun::Judged PrepareAndJudge(const KernelSource& source, Evaluation evaluation,
+                                Stations::Ticket ticket);
   // Whether an earlier one answers for a program that was identified.
   bool AnswerByBinary(CandidateOutcome& outcome) const;
   // The earlier one's findings under the new one's id and stage times.

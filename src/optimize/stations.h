@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "device/device.h"
@@ -52,28 +53,27 @@ class Stations {
     Station* station_;
   };
 
-  // Whoever took a ticket first gets the next station that is free.
-  uint64_t TakeTicket() {
-    const std::lock_guard lock(mutex_);
-    waiting_.insert(next_);
-    return next_++;
-  }
-  Hold Acquire(uint64_t ticket) {
-    std::unique_lock lock(mutex_);
-    Station* found = nullptr;
-    changed_.wait(lock, [&] { return *waiting_.begin() == ticket && (found = Free()) != nullptr; });
-    waiting_.erase(ticket);
-    found->is_free = false;
-    changed_.notify_all();
-    return Hold(*this, *found);
-  }
-  // A ticket that is not used after all.
-  void GiveUp(uint64_t ticket) {
-    const std::lock_guard lock(mutex_);
-    waiting_.erase(ticket);
-    changed_.notify_all();
-  }
-  Hold AcquireAny() { return Acquire(TakeTicket()); }
+  // A place in the line: whoever took a ticket first gets the next station that is free. Left
+  // unused, by an error or an exception, it does not keep the others waiting.
+  class Ticket {
+   public:
+    explicit Ticket(Stations& owner) : owner_(&owner), number_(owner.Line()) {}
+    Ticket(Ticket&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), number_(other.number_) {}
+    Ticket& operator=(Ticket&&) = delete;
+    ~Ticket() {
+      if (owner_ != nullptr) {
+        owner_->Leave(number_);
+      }
+    }
+    Hold Acquire() && { return std::exchange(owner_, nullptr)->Acquire(number_); }
+
+   private:
+    Stations* owner_;
+    uint64_t number_;
+  };
+  Ticket TakeTicket() { return Ticket(*this); }
+  Hold AcquireAny() { return TakeTicket().Acquire(); }
   // The first one, for what must be done on it.
   Hold AcquireFirst() {
     std::unique_lock lock(mutex_);
@@ -83,6 +83,25 @@ class Stations {
   }
 
  private:
+  uint64_t Line() {
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(next_);
+    return next_++;
+  }
+  void Leave(uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    waiting_.erase(number);
+    changed_.notify_all();
+  }
+  Hold Acquire(uint64_t number) {
+    std::unique_lock lock(mutex_);
+    Station* found = nullptr;
+    changed_.wait(lock, [&] { return *waiting_.begin() == number && (found = Free()) != nullptr; });
+    waiting_.erase(number);
+    found->is_free = false;
+    changed_.notify_all();
+    return Hold(*this, *found);
+  }
   Station* Free() {
     for (Station& station : stations_) {
       if (station.is_free) {
