@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "optimize/chain.h"
-#include "rewrite/model_edits.h"
 #include "optimize/replay.h"
 #include "profile/model_diagnoser.h"
 #include "propose/model_proposer.h"
 #include "propose/rewrite_proposer.h"
+#include "rewrite/model_edits.h"
 #include "score/judge.h"
 #include "score/model_judge.h"
 #include "score/seconds_text.h"

@@ -9,9 +9,9 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "device/cuda/counted_file.h"
 #include "base/huge_pages.h"
 #include "base/parallel.h"
+#include "device/cuda/counted_file.h"
 #include "device/sample_statistics.h"
 #include "device/symbol_names.h"
 
@@ -155,6 +155,7 @@ OutputsAnswer AnswerAbout(const RunRequest& request, const Message& asked,
   }
   const auto set = static_cast<size_t>(question->set);
   outcome.digests[set] = question->first;
+  outcome.other_digests[set].reset();  // of an attempt whose worker was killed
   answer.first = !request.knows_outputs(set, question->first);
   if (question->has_other) {
     outcome.other_digests[set] = question->other;
@@ -187,7 +188,10 @@ double Fp32FlopsPerSecond(int compute_capability, int multiprocessors, double cl
 }
 
 CudaDevice::CudaDevice(CudaOptions options)
-    : options_(std::move(options)), worker_(options_.worker), clocks_(options_.nvml_library), counters_(options_.worker, options_.find_cupti) {
+    : options_(std::move(options)),
+      worker_(options_.worker),
+      clocks_(options_.nvml_library),
+      counters_(options_.worker, options_.find_cupti) {
   std::random_device source;
   const auto draw = [&] { return uint64_t{source()} << 32 | source(); };
   key_ = {draw(), draw()};

@@ -317,6 +317,7 @@ class Timer {
   void ChooseNumbers() {
     const TimingPolicy& policy = message_.policy;
     double sample_s = 0;
+    int fewest = 1;
     for (size_t j = 0; j < jobs_.size(); ++j) {
       Timed& timed = jobs_[j];
       const auto steps = std::max<size_t>(timed.job->steps(), 1);
@@ -326,8 +327,13 @@ class Timer {
       const double short_s = std::max(timed.estimate_s - 10e-6, 1e-6);
       timed.batch = std::clamp(static_cast<int>(std::ceil(policy.batch_s / short_s)), 1,
                                std::min(timed.copies, most));
-      reply_.jobs[j].batch = timed.batch;
-      sample_s = std::max(sample_s, timed.estimate_s * timed.batch);
+      fewest = j == 0 ? timed.batch : std::min(fewest, timed.batch);
+    }
+    // The same for both: what an execution leaves in L2 is in each but the first.
+    for (size_t j = 0; j < jobs_.size(); ++j) {
+      jobs_[j].batch = fewest;
+      reply_.jobs[j].batch = fewest;
+      sample_s = std::max(sample_s, jobs_[j].estimate_s * fewest);
     }
     const double sets = static_cast<double>(message_.sets.front().size());
     const double factor = jobs_.size() > 1 ? policy.gain_factor : 1;

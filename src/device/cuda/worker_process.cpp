@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -59,7 +58,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 [[noreturn]] void ExecWorker(const char* program, char* const* arguments, char* const* environment,
                              int socket, int arena, int null) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // No PR_SET_PDEATHSIG: that would be the death of the thread that starts it. When the program is
+  // gone the socket is closed, and the worker ends at its next message.
   // First out of the way of the numbers that they get.
   const int high_socket = fcntl(socket, F_DUPFD, 64);
   const int high_arena = fcntl(arena, F_DUPFD, 64);
