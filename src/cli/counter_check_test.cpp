@@ -50,6 +50,9 @@ TEST(CounterCheck, IsALineOfDoctorWhereThereIsAGpu) {
   line.tools.facts.gpus = {{"NVIDIA H200", "sm_90"}};
   EXPECT_EQ(line.Run({"doctor"}), kExitDone) << "the main job needs none";
   EXPECT_THAT(line.out.str(), HasSubstr("missing  counters      not permitted"));
+  EXPECT_EQ(line.tools.counted_on, "cuda");
+  EXPECT_EQ(line.Run({"doctor", "--device", "cuda:1"}), kExitDone);
+  EXPECT_EQ(line.tools.counted_on, "cuda:1");
 }
 
 }  // namespace

@@ -383,7 +383,7 @@ class DoctorCommand : public Command {
         device_.size() > 5 ? static_cast<size_t>(std::atoi(device_.c_str() + 5)) : 0;
     Findings findings = Judge(facts, ordinal, env.CacheDirectory());
     if (!facts.gpus.empty()) {
-      findings.push_back(OfCounters(tools.TryCounters()));
+      findings.push_back(OfCounters(tools.TryCounters(GpuChoice(env))));
     }
     const bool broken = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
       return finding.verdict == Verdict::kBroken;
@@ -393,12 +393,17 @@ class DoctorCommand : public Command {
   }
 
  private:
-  // What is worth telling of the measurement.
-  Result<std::vector<std::string>> Measure(const CliEnv& env, Toolbox& tools) const {
+  DeviceChoice GpuChoice(const CliEnv& env) const {
     DeviceChoice choice;
     choice.kind = device_;
     choice.stop = env.stop;
     choice.peaks = PeaksFolder(env);
+    return choice;
+  }
+
+  // What is worth telling of the measurement.
+  Result<std::vector<std::string>> Measure(const CliEnv& env, Toolbox& tools) const {
+    const DeviceChoice choice = GpuChoice(env);
     if (choice.peaks.empty()) {
       return Error(ErrorCode::kInvalidArgument,
                    "--measure-peaks: there is no folder to keep them in (set OPTIML_CACHE_DIR)");

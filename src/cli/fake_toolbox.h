@@ -179,11 +179,6 @@ class FakeToolbox : public Toolbox {
     device->info.name = choice.description + " (emulated)";
     return std::unique_ptr<Device>(std::move(device));
   }
-  Result<std::unique_ptr<Device>> MakeBeside(const Device& device, const DeviceChoice&) override {
-    auto beside = std::make_unique<FakeDevice>();
-    beside->info = device.Info();
-    return std::unique_ptr<Device>(std::move(beside));
-  }
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
     EmulatorOptions options;
     options.model = choice.description;
@@ -266,7 +261,11 @@ class FakeToolbox : public Toolbox {
     facts.gpus.front().peaks = outcome.peaks;
     return outcome;
   }
-  CounterCheck TryCounters() override { return counters; }
+  CounterCheck TryCounters(const DeviceChoice& choice) override {
+    counted_on = choice.kind;
+    return counters;
+  }
+  std::string counted_on;
 };
 
 // A disk that is full: files of this process may not grow beyond `bytes`.

@@ -65,8 +65,8 @@ class OptimizeCommand : public Command {
     }
     OPTIML_ASSIGN(const Workbench bench,
                   MakeWorkbench(task_, env, tools, session_.options.verifier));
-    const SessionOptions options =
-        session_.Get(bench.device->Info().capabilities.measures_time, bench.gpus);
+    const SessionOptions options = session_.Get(bench.device->Info().capabilities.measures_time,
+                                                1 + bench.more_devices.size());
     if (!stop_after_.empty()) {
       OPTIML_ASSIGN(const std::string text,
                     DescribeStage(bench, bench.task->source, *ParseStage(stop_after_),

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/fake_toolbox.h"
@@ -81,32 +79,19 @@ TEST(Optimize, FurtherGpusAreThoseThatEqualTheFirst) {
     further = parts.more_devices.size();
     in_flight = options.in_flight;
     EXPECT_EQ(record.options.at("more-devices"), "cuda:1,cuda:2,cuda:3");
-    EXPECT_EQ(record.options.at("lanes"), "2");
     return CommandLine::Finish(parts, record);
   };
-  EXPECT_EQ(line.Run({"optimize", "copy", "--device", "cuda", "--more-devices",
-                      "cuda:1,cuda:2,cuda:3", "--lanes", "2"}),
-            kExitDone)
+  EXPECT_EQ(
+      line.Run({"optimize", "copy", "--device", "cuda", "--more-devices", "cuda:1,cuda:2,cuda:3"}),
+      kExitDone)
       << line.err.str();
   EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:2 is left out: it is a A of 66"));
   EXPECT_THAT(line.err.str(), HasSubstr("note: cuda:3 is left out: it is a B of 132"));
-  EXPECT_EQ(further, 3U);  // the second one, and another lane of each of the two
+  EXPECT_EQ(further, 1U);
   EXPECT_EQ(in_flight, 12);
 }
 
-TEST(Optimize, LanesAreForGpus) {
-  for (const auto& [device, lanes, further] :
-       {std::tuple("cuda", "1", 0U), {"cuda", "4", 3U}, {"emulator", "4", 0U}}) {
-    CommandLine line;
-    line.tools.gpus = {{"cuda", Gpu("A", 132)}};
-    line.tools.session = [&, expected = further](const SessionParts& parts, const SessionOptions&,
-                                                 const RunRecord& record) {
-      EXPECT_EQ(parts.more_devices.size(), expected);
-      return CommandLine::Finish(parts, record);
-    };
-    EXPECT_EQ(line.Run({"optimize", "copy", "--device", device, "--lanes", lanes}), kExitDone)
-        << line.err.str();
-  }
+TEST(Optimize, FurtherGpusDoNotHelpTheEmulator) {
   CommandLine line;
   EXPECT_EQ(line.Run({"optimize", "copy", "--device", "emulator", "--more-devices", "cuda:1"}),
             kExitBadUse);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <thread>
-#include <tuple>
 
 #include "base/file_system.h"
 #include "cli/option_checks.h"
@@ -261,9 +260,6 @@ std::map<std::string, std::string> FormatTaskOptions(const TaskOptions& options,
   if (!options.entry.empty()) {
     values["entry"] = options.entry;
   }
-  if (options.lanes != 1) {
-    values["lanes"] = std::to_string(options.lanes);
-  }
   if (!options.more_devices.empty()) {
     values["more-devices"] = fmt::format("{}", fmt::join(options.more_devices, ","));
   }
@@ -303,20 +299,15 @@ Result<TaskOptions> ParseTaskOptions(const std::map<std::string, std::string>& v
   read("arg", args);
   read("threads", threads);
   read("unconfined", unconfined);
-  std::string lanes = std::to_string(options.lanes);
-  read("lanes", lanes);
   options.checked = SplitLines(checked);
   options.timed = SplitLines(timed);
   options.args = SplitLines(args);
   options.unconfined = unconfined == "true";
-  for (const auto& [key, text, into] :
-       {std::tuple("threads", &threads, &options.threads), {"lanes", &lanes, &options.lanes}}) {
-    const char* const stop = text->data() + text->size();
-    const auto [end, error] = std::from_chars(text->data(), stop, *into);
-    if (error != std::errc() || end != stop || *into < 0) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("option {}: bad value \"{}\"", key, *text));
-    }
+  const auto [end, error] =
+      std::from_chars(threads.data(), threads.data() + threads.size(), options.threads);
+  if (error != std::errc() || end != threads.data() + threads.size() || options.threads < 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("option threads: bad value \"{}\"", threads));
   }
   return options;
 }
@@ -347,37 +338,7 @@ void AddGpuChoice(CLI::App& app, std::string& device) {
       ->group("GPU");
 }
 
-namespace {
-
-// While one lane has the GPU, the others verify and compare on the host.
-Result<void> AddLanes(int lanes, const DeviceChoice& choice, Toolbox& tools, Workbench& bench) {
-  bench.gpus = 1 + bench.more_devices.size();
-  if (!bench.device->Info().capabilities.measures_time) {
-    return {};
-  }
-  for (int lane = 1; lane < lanes; ++lane) {
-    for (size_t gpu = 0; gpu < bench.gpus; ++gpu) {
-      const Device& first = gpu == 0 ? *bench.device : *bench.more_devices[gpu - 1];
-      OPTIML_ASSIGN(std::unique_ptr<Device> beside, tools.MakeBeside(first, choice));
-      if (beside != nullptr) {
-        bench.more_devices.push_back(std::move(beside));
-      }
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 void AddMoreDevices(CLI::App& app, TaskOptions& options) {
-  app.add_option(
-         "--lanes", options.lanes,
-         "candidates that are judged at a time on each GPU, which they have in turn: more than 1 "
-         "uses idle processors, and as much more of the host's memory")
-      ->type_name("N")
-      ->check(WholeNumbers(1, 16))
-      ->capture_default_str()
-      ->group("Device");
   app.add_option("--more-devices", options.more_devices,
                  "further GPUs, equal to --device, that judge candidates beside it: cuda:1,cuda:2")
       ->type_name("DEVICES")
@@ -425,7 +386,6 @@ Result<Workbench> MakeWorkbench(const TaskOptions& options, const CliEnv& env, T
   choice.is_one_of_several = !options.more_devices.empty();
   OPTIML_ASSIGN(bench.device, MakeChosenDevice(choice, env, tools));
   OPTIML_TRY(OpenMoreDevices(options.more_devices, choice, env, tools, bench));
-  OPTIML_TRY(AddLanes(options.lanes, choice, tools, bench));
 
   bench.recorder.cache_directory = cache.empty() ? cache : cache / "recorder";
   bench.recorder.cuda_include_directory = bench.toolchain.include_directory;

@@ -25,7 +25,6 @@ struct TaskOptions {
   std::vector<std::string> timed;
   std::vector<std::string> args;          // "x=f32[rows,cols]:in:normal"
   std::string device = "auto";            // or "emulator", "cuda", "cuda:1"
-  int lanes = 1;                          // candidates that are judged at a time on each GPU
   std::vector<std::string> more_devices;  // GPUs that judge candidates beside `device`
   std::string description = "h200";
   int threads = 0;  // 0: all cores of the machine
@@ -54,8 +53,7 @@ struct Workbench {
   std::unique_ptr<Builder> builder;
   ToolchainInfo toolchain;
   std::unique_ptr<Device> device;
-  std::vector<std::unique_ptr<Device>> more_devices;  // equal to it, or other lanes of one
-  size_t gpus = 1;                                    // that all of them are on
+  std::vector<std::unique_ptr<Device>> more_devices;  // equal to it
   std::unique_ptr<HostReference> reference;           // null when the reference is no host function
   RecorderOptions recorder;                           // of this machine and the user's choice
 
@@ -66,7 +64,7 @@ struct Workbench {
   }
 };
 
-// --more-devices and --lanes, of commands that judge many candidates.
+// --more-devices, of commands that judge many candidates.
 void AddMoreDevices(CLI::App& app, TaskOptions& options);
 
 // How host references are compiled and run with these options.

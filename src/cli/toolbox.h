@@ -49,10 +49,6 @@ class Toolbox {
   // Whether a driver's library is here; its GPUs may be unusable all the same.
   virtual bool HasGpuDriver() = 0;
   virtual Result<std::unique_ptr<Device>> MakeDevice(const DeviceChoice& choice) = 0;
-  // A further device on the GPU of one that MakeDevice() made with this choice; both may be used at
-  // the same time. Null where `device` is no GPU.
-  virtual Result<std::unique_ptr<Device>> MakeBeside(const Device& device,
-                                                     const DeviceChoice& choice) = 0;
   // The emulator itself, for what only it can do.
   virtual Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) = 0;
   virtual Result<std::unique_ptr<HostReference>> MakeReference(const KernelTask& task,
@@ -85,8 +81,8 @@ class Toolbox {
   virtual MachineFacts InspectMachine(const std::filesystem::path& peaks) = 0;
   // Measures the limits of a GPU ("cuda", "cuda:1") and keeps them in choice.peaks.
   virtual Result<PeakOutcome> MeasurePeaks(const DeviceChoice& choice, const std::string& date) = 0;
-  // Counts a kernel of our own on the first GPU; REQUIRES: there is one.
-  virtual CounterCheck TryCounters() = 0;
+  // Counts a kernel of our own on the GPU; REQUIRES: there is one.
+  virtual CounterCheck TryCounters(const DeviceChoice& choice) = 0;
 };
 
 // Opens nothing until it is asked.

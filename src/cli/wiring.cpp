@@ -159,18 +159,6 @@ class RealToolbox : public Toolbox {
         std::make_unique<CheckedDevice>(std::move(gpu), std::move(emulator)));
   }
 
-  Result<std::unique_ptr<Device>> MakeBeside(const Device& device,
-                                             const DeviceChoice& choice) override {
-    const auto* first = dynamic_cast<const CheckedDevice*>(&device);
-    if (first == nullptr) {
-      return std::unique_ptr<Device>();
-    }
-    DeviceChoice checks = choice;
-    checks.description = DescriptionFor(device.Info().name, choice.description);
-    OPTIML_ASSIGN(std::unique_ptr<Device> emulator, MakeEmulatorDevice(EmulatorOptionsOf(checks)));
-    return std::unique_ptr<Device>(first->Beside(std::move(emulator)));
-  }
-
   Result<std::unique_ptr<EmulatorDevice>> MakeEmulator(const DeviceChoice& choice) override {
     return EmulatorDevice::Make(EmulatorOptionsOf(choice));
   }
@@ -258,10 +246,8 @@ class RealToolbox : public Toolbox {
     return outcome;
   }
 
-  CounterCheck TryCounters() override {
-    CudaOptions options;
-    options.find_cupti = [] { return LibraryFiles(LibrarySearch::OfThisProcess(), "libcupti"); };
-    const Result<std::unique_ptr<CudaDevice>> gpu = CudaDevice::Make(std::move(options));
+  CounterCheck TryCounters(const DeviceChoice& choice) override {
+    const Result<std::unique_ptr<CudaDevice>> gpu = MakeGpu(choice);
     return JudgeCounters(gpu ? (*gpu)->TryCounters() : gpu.error());
   }
 };

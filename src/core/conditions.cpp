@@ -69,8 +69,9 @@ Conditions Joined(const Conditions& first, const Conditions& second) {
   Conditions joined{first.before, second.after};
   for (ClockReading* end : {&joined.before, &joined.after}) {
     const Conditions& own = end == &joined.before ? first : second;
-    if (end->throttling) {
-      end->throttling = ThrottlingOf(own);
+    const std::vector<std::string> reasons = ThrottlingOf(own);
+    if (end->throttling || !reasons.empty()) {
+      end->throttling = reasons;
     }
   }
   return joined;

@@ -64,5 +64,11 @@ TEST(Conditions, JoinedKeepsTheEndsAndEveryReason) {
   EXPECT_EQ(ThrottlingOf(joined), Reasons{"thermal slowdown"});
 }
 
+TEST(Conditions, AReasonThatOneReadingLacksIsNotLost) {
+  Conditions first;
+  first.after.throttling = Reasons{"power cap"};  // NVML said nothing before
+  EXPECT_EQ(ThrottlingOf(Joined(first, Conditions())), Reasons{"power cap"});
+}
+
 }  // namespace
 }  // namespace optiml

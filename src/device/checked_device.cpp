@@ -16,18 +16,7 @@ bool IsFollowed(const RunRequest& request) {
 }  // namespace
 
 CheckedDevice::CheckedDevice(std::unique_ptr<Device> gpu, std::unique_ptr<Device> emulator)
-    : CheckedDevice(std::make_shared<SharedDevice>(std::move(gpu)), true, std::move(emulator)) {}
-
-std::unique_ptr<CheckedDevice> CheckedDevice::Beside(std::unique_ptr<Device> emulator) const {
-  return std::unique_ptr<CheckedDevice>(new CheckedDevice(gpu_, false, std::move(emulator)));
-}
-
-CheckedDevice::CheckedDevice(std::shared_ptr<SharedDevice> gpu, bool is_first,
-                             std::unique_ptr<Device> emulator)
-    : gpu_(std::move(gpu)),
-      is_first_(is_first),
-      emulator_(std::move(emulator)),
-      info_(gpu_->Info()) {
+    : gpu_(std::move(gpu)), emulator_(std::move(emulator)), info_(gpu_->Info()) {
   info_.capabilities.checks_memory = emulator_->Info().capabilities.checks_memory;
   info_.capabilities.counts |= emulator_->Info().capabilities.counts;
 }

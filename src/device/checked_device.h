@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "device/device.h"
-#include "device/shared_device.h"
 
 namespace optiml {
 
@@ -35,16 +34,11 @@ class CheckedDevice : public Device, public HardwareCounters {
   // `gpu` measures, and counts if it can; `emulator` checks, and counts if the GPU cannot.
   CheckedDevice(std::unique_ptr<Device> gpu, std::unique_ptr<Device> emulator);
 
-  // Another device on the same GPU, with an emulator of its own: both may be used at the same time,
-  // and have the GPU in turn.
-  std::unique_ptr<CheckedDevice> Beside(std::unique_ptr<Device> emulator) const;
-
   const DeviceInfo& Info() const override { return info_; }
   Result<RunOutcome> Run(const RunRequest& request) override;
   Result<TimeOutcome> Time(const RunRequest& request) override;
   Result<Profile> Counters(const RunRequest& request) override;
-  // The GPU's; empty for a device that Beside() made.
-  DeviceUse Use() const override { return is_first_ ? gpu_->Use() : DeviceUse(); }
+  DeviceUse Use() const override { return gpu_->Use(); }
 
   const std::string& WhyNoCounters() const override { return why_no_counters_; }
   void OnNoCounters(std::function<void(const std::string&)> tell) override {
@@ -52,10 +46,7 @@ class CheckedDevice : public Device, public HardwareCounters {
   }
 
  private:
-  CheckedDevice(std::shared_ptr<SharedDevice> gpu, bool is_first, std::unique_ptr<Device> emulator);
-
-  std::shared_ptr<SharedDevice> gpu_;
-  bool is_first_ = true;
+  std::unique_ptr<Device> gpu_;
   std::unique_ptr<Device> emulator_;
   DeviceInfo info_;
   std::string why_no_counters_;

@@ -3,10 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
-
 #include "device/fake_device.h"
 
 namespace optiml {
@@ -171,39 +167,6 @@ TEST_F(CountingDeviceTest, OtherErrorsAreErrors) {
   const Result<Profile> profile = device_->Counters(request_);
   ASSERT_FALSE(profile);
   EXPECT_EQ(profile.error().code(), ErrorCode::kInterrupted);
-}
-
-TEST_F(CheckedDeviceTest, DevicesOnOneGpuHaveItInTurnAndAnEmulatorEach) {
-  gpu_->use.device = "gpu";
-  std::atomic<int> there{0};
-  std::atomic<int> calls{0};
-  gpu_->on_time = [&](const RunRequest&) -> Result<TimeOutcome> {
-    EXPECT_EQ(++there, 1) << "two calls at a time";
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    --there;
-    ++calls;
-    return TimeOutcome();
-  };
-  auto own = std::make_unique<FakeDevice>();
-  FakeDevice* second_emulator = own.get();
-  const std::unique_ptr<CheckedDevice> beside = device_->Beside(std::move(own));
-  std::thread other([&] {
-    for (int i = 0; i < 20; ++i) {
-      EXPECT_TRUE(beside->Time(request_));
-    }
-  });
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_TRUE(device_->Time(request_));
-  }
-  other.join();
-  EXPECT_EQ(calls, 40);
-  request_.checks = CheckLevel::kFull;
-  ASSERT_TRUE(beside->Run(request_));
-  EXPECT_EQ(second_emulator->calls.size(), 1U);
-  EXPECT_TRUE(emulator_->calls.empty());
-  // The GPU's time is told once.
-  EXPECT_EQ(device_->Use().device, "gpu");
-  EXPECT_EQ(beside->Use().device, "");
 }
 
 }  // namespace

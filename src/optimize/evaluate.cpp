@@ -88,11 +88,10 @@ CandidateEvaluator::Begun CandidateEvaluator::BeginSource(const KernelSource& so
     return begun;
   }
   if (ahead && stations_.count() > 1) {
-    begun.judged_ =
-        std::async(std::launch::async, [this, source, evaluation = begun.outcome_.evaluation,
-                                        ticket = stations_.TakeTicket()]() mutable {
-          return PrepareAndJudge(source, std::move(evaluation), std::move(ticket));
-        });
+    begun.judged_ = std::async(std::launch::async,
+                               [this, source, evaluation = begun.outcome_.evaluation]() mutable {
+                                 return PrepareAndJudge(source, std::move(evaluation));
+                               });
     return begun;
   }
   begun.preparation_ = std::async(ahead ? std::launch::async : std::launch::deferred,
@@ -141,19 +140,9 @@ Result<void> CandidateEvaluator::Judge(const PreparedCandidate& candidate, Stati
 }
 
 CandidateEvaluator::Begun::Judged CandidateEvaluator::PrepareAndJudge(const KernelSource& source,
-                                                                      Evaluation evaluation,
-                                                                      Stations::Ticket ticket) {
+                                                                      Evaluation evaluation) {
   Begun::Preparation preparation = Prepare(source, std::move(evaluation));
-  if (!preparation.prepared || std::holds_alternative<Rejection>(*preparation.prepared)) {
-    Result<void> done;
-    if (!preparation.prepared) {
-      done = std::move(preparation.prepared).error();
-    } else {
-      preparation.evaluation.outcome = std::get<Rejection>(*std::move(preparation.prepared));
-    }
-    return {std::move(preparation.evaluation), std::move(done)};
-  }
-  const Stations::Hold station = std::move(ticket).Acquire();
+  const Stations::Hold station = stations_.Acquire();
   const auto judge = [&]() -> Result<void> {
     OPTIML_TRY(InterruptibleDevice::CheckStop(parts_.stop));
     OPTIML_ASSIGN(const bool goes_on, Identify(preparation, *station));
@@ -198,7 +187,7 @@ Result<CandidateOutcome> CandidateEvaluator::Finish(Begun begun) {
     return outcome;
   }
   Begun::Preparation preparation = begun.preparation_.get();
-  const Stations::Hold station = stations_.AcquireAny();
+  const Stations::Hold station = stations_.Acquire();
   OPTIML_ASSIGN(const bool goes_on, Identify(preparation, *station));
   evaluation = std::move(preparation.evaluation);
   if (goes_on && !AnswerByBinary(outcome)) {

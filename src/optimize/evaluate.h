@@ -117,8 +117,7 @@ class CandidateEvaluator {
   // Verifies, times, diagnoses.
   Result<void> Judge(const PreparedCandidate& candidate, Station& station, Evaluation& evaluation);
   // All of it, on the next station that is free.
-  Begun::Judged PrepareAndJudge(const KernelSource& source, Evaluation evaluation,
-                                Stations::Ticket ticket);
+  Begun::Judged PrepareAndJudge(const KernelSource& source, Evaluation evaluation);
   // Whether an earlier one answers for a program that was identified.
   bool AnswerByBinary(CandidateOutcome& outcome) const;
   // The earlier one's findings under the new one's id and stage times.

@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <future>
-#include <optional>
 #include <thread>
 
 #include "device/emulator_device.h"
@@ -173,23 +170,6 @@ TEST_F(EvaluatorTest, ADeviceWithoutATimeIsBroken) {
   EXPECT_THAT(outcome.error().message(), HasSubstr("gave the time 0 s for n=8"));
 }
 
-TEST(Stations, ATicketThatIsNotUsedKeepsNobodyWaiting) {
-  std::vector<Station> two(2);
-  Stations stations(std::move(two));
-  std::optional<Stations::Ticket> first(stations.TakeTicket());
-  Stations::Ticket second = stations.TakeTicket();
-  std::promise<void> got;
-  std::thread other([&, ticket = std::move(second)]() mutable {
-    const Stations::Hold hold = std::move(ticket).Acquire();
-    got.set_value();
-  });
-  std::future<void> has = got.get_future();
-  EXPECT_EQ(has.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
-  first.reset();  // an exception, say
-  EXPECT_EQ(has.wait_for(std::chrono::seconds(20)), std::future_status::ready);
-  other.join();
-}
-
 TEST(Stations, EachIsHeldByOne) {
   std::vector<Station> two(2);
   Stations stations(std::move(two));
@@ -198,7 +178,7 @@ TEST(Stations, EachIsHeldByOne) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       for (int turn = 0; turn < 50; ++turn) {
-        const Stations::Hold hold = stations.AcquireAny();
+        const Stations::Hold hold = stations.Acquire();
         EXPECT_FALSE(hold->is_free);
         EXPECT_LE(++held, 2);
         --held;

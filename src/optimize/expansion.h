@@ -47,7 +47,7 @@ class Expander {
     const DeviceInfo* device = nullptr;
     bool judge = true;
     int failing_trials = 0;
-    std::vector<KernelSource> siblings;  // of the root: SessionParts
+    std::vector<KernelSource> siblings;            // of the root: SessionParts
     std::function<void(const std::string&)> tell;  // what became of a trial
   };
   // `earlier`: trials of the record, which are not made again.

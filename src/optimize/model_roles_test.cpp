@@ -18,10 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-bool Has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // "fast" is ten times as fast, "a" saves a tenth.
 Script FastIsGood() {
   Script script;

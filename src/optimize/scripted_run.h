@@ -38,6 +38,21 @@ struct Script {
   std::function<void()> on_verify = [] {};
 };
 
+// Whether a text holds a part.
+inline bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// "a" halves the time, everything else costs a little.
+inline Script AIsGood() {
+  Script script;
+  script.time = [](const std::string& text) {
+    return (Has(text, "a") ? 0.5e-3 : 1e-3) + (Has(text, "b") ? 1e-5 : 0) +
+           (Has(text, "c") ? 2e-5 : 0);
+  };
+  return script;
+}
+
 // What the rewrites make of a text; of "root" the names alone.
 inline std::string TextOf(std::span<const Edit> chain, const std::string& base = "root") {
   std::string text = base == "root" ? "" : base;

@@ -2,14 +2,12 @@
 #define OPTIML_OPTIMIZE_STATIONS_H_
 
 // Stations: the devices on which a run judges candidates, each with a verifier of its own. One
-// candidate at a time has a station; those that wait get one in the order in which they came.
+// candidate at a time has a station.
 
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,27 +51,14 @@ class Stations {
     Station* station_;
   };
 
-  // A place in the line: whoever took a ticket first gets the next station that is free. Left
-  // unused, by an error or an exception, it does not keep the others waiting.
-  class Ticket {
-   public:
-    explicit Ticket(Stations& owner) : owner_(&owner), number_(owner.Line()) {}
-    Ticket(Ticket&& other) noexcept
-        : owner_(std::exchange(other.owner_, nullptr)), number_(other.number_) {}
-    Ticket& operator=(Ticket&&) = delete;
-    ~Ticket() {
-      if (owner_ != nullptr) {
-        owner_->Leave(number_);
-      }
-    }
-    Hold Acquire() && { return std::exchange(owner_, nullptr)->Acquire(number_); }
-
-   private:
-    Stations* owner_;
-    uint64_t number_;
-  };
-  Ticket TakeTicket() { return Ticket(*this); }
-  Hold AcquireAny() { return TakeTicket().Acquire(); }
+  // The next one that is free.
+  Hold Acquire() {
+    std::unique_lock lock(mutex_);
+    Station* found = nullptr;
+    changed_.wait(lock, [&] { return (found = Free()) != nullptr; });
+    found->is_free = false;
+    return Hold(*this, *found);
+  }
   // The first one, for what must be done on it.
   Hold AcquireFirst() {
     std::unique_lock lock(mutex_);
@@ -83,25 +68,6 @@ class Stations {
   }
 
  private:
-  uint64_t Line() {
-    const std::lock_guard lock(mutex_);
-    waiting_.insert(next_);
-    return next_++;
-  }
-  void Leave(uint64_t number) {
-    const std::lock_guard lock(mutex_);
-    waiting_.erase(number);
-    changed_.notify_all();
-  }
-  Hold Acquire(uint64_t number) {
-    std::unique_lock lock(mutex_);
-    Station* found = nullptr;
-    changed_.wait(lock, [&] { return *waiting_.begin() == number && (found = Free()) != nullptr; });
-    waiting_.erase(number);
-    found->is_free = false;
-    changed_.notify_all();
-    return Hold(*this, *found);
-  }
   Station* Free() {
     for (Station& station : stations_) {
       if (station.is_free) {
@@ -119,8 +85,6 @@ class Stations {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Station> stations_;
-  std::set<uint64_t> waiting_;
-  uint64_t next_ = 0;
 };
 
 }  // namespace optiml

@@ -243,19 +243,17 @@ Result<std::optional<Gain>> ShapeTimer::GainOnce(size_t row, const PreparedCandi
   request.incumbent = &other;
   // Nothing is known of these contents but that all copies must agree.
   request.knows_outputs = [](size_t, const OutputsDigest&) { return true; };
-  const Result<TimeOutcome> measured = device_.Time(request);
-  if (!measured && measured.error().code() == ErrorCode::kUnavailable) {
-    why_not = measured.error().message();  // both at once may need more memory than one
-    return std::optional<Gain>();
-  }
-  OPTIML_TRY(measured);
-  const TimeOutcome& timed = *measured;
+  OPTIML_ASSIGN(const TimeOutcome timed, device_.Time(request));
   if (timed.status != RunStatus::kCompleted || !timed.gain) {
     why_not = fmt::format("{}: {}", RunStatusName(timed.status), timed.reason);
     return std::optional<Gain>();
   }
   if (!timed.findings.empty()) {
     why_not = timed.findings.front().detail;
+    return std::optional<Gain>();
+  }
+  if (timed.timing.median_s < PhysicalFloor(task_, task_.timed[row].sizes, device_.Info())) {
+    why_not = "a time below what the task's bytes alone need";
     return std::optional<Gain>();
   }
   if (timed.conditions) {

@@ -163,7 +163,7 @@ struct RunResult {
   std::vector<DeviceUse> devices;
   double search_s = 0;
   int64_t search_candidates = 0;  // that were judged in it
-  std::string stop_reason;  // "candidates", "wall time", "exhausted", "interrupted"
+  std::string stop_reason;        // "candidates", "wall time", "exhausted", "interrupted"
   std::string finished_at;
 };
 

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "store/enum_names.h"
+#include "store/machine_fields.h"
 
 namespace optiml {
 namespace {
@@ -168,19 +169,6 @@ void Fields(A& a, VerifyReport& v) {
   a("failing_case", v.failing_case);
 }
 template <typename A>
-void Fields(A& a, ClockReading& v) {
-  a("sm_hz", v.sm_hz);
-  a("memory_hz", v.memory_hz);
-  a("temperature_celsius", v.temperature_celsius);
-  a("power_watts", v.power_watts);
-  a("throttling", v.throttling);
-}
-template <typename A>
-void Fields(A& a, Conditions& v) {
-  a("before", v.before);
-  a("after", v.after);
-}
-template <typename A>
 void Fields(A& a, Timing& v) {
   a("kind", v.kind);
   a("shape", v.shape);
@@ -270,42 +258,6 @@ void Fields(A& a, TaskSnapshot& v) {
   a("operations", v.operations);
   a.Later("is_half", v.is_half);
   a("reject_floor_s", v.reject_floor_s);
-}
-template <typename A>
-void Fields(A& a, MeasuredPeaks& v) {
-  a("date", v.date);
-  a("driver", v.driver);
-  a("dram_read_bytes_per_s", v.dram_read_bytes_per_s);
-  a("dram_copy_bytes_per_s", v.dram_copy_bytes_per_s);
-  a("l2_bytes_per_s", v.l2_bytes_per_s);
-  a("shared_bytes_per_s", v.shared_bytes_per_s);
-  a("fp32_flops_per_s", v.fp32_flops_per_s);
-  a("tensor_flops_per_s", v.tensor_flops_per_s);
-  a("launch_s", v.launch_s);
-}
-template <typename A>
-void Fields(A& a, EnvironmentSnapshot& v) {
-  a("optiml_version", v.optiml_version);
-  a("device_name", v.device_name);
-  a("architecture", v.architecture);
-  a("toolchain", v.toolchain);
-  a("measures_time", v.measures_time);
-  a("prediction_error_factor", v.prediction_error_factor);
-  a("dram_bytes_per_s", v.dram_bytes_per_s);
-  a("fp32_flops_per_s", v.fp32_flops_per_s);
-  a("peaks", v.peaks);
-  a("started_at", v.started_at);
-}
-template <typename A>
-void Fields(A& a, DeviceUse::Phase& v) {
-  a("name", v.name);
-  a("seconds", v.seconds);
-}
-template <typename A>
-void Fields(A& a, DeviceUse& v) {
-  a("device", v.device);
-  a("busy_s", v.busy_s);
-  a("phases", v.phases);
 }
 template <typename A>
 void Fields(A& a, RunResult& v) {

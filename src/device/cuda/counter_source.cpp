@@ -125,9 +125,12 @@ Result<CounterFacts> CounterSource::Open() {
 }
 
 Result<std::optional<CountReply>> CounterSource::Lose(const Lost& lost) {
+  if (lost.was_killed) {
+    return std::optional<CountReply>();  // by somebody, not by what it counted
+  }
   if (++losses_ >= kMostLosses) {
-    return Impossible(
-        fmt::format("{} workers died under the profiler, the last one: {}", losses_, lost.reason));
+    return Impossible(fmt::format("{} times in a row nothing could be counted, the last time: {}",
+                                  losses_, lost.reason));
   }
   return std::optional<CountReply>();
 }
@@ -146,7 +149,8 @@ Result<std::optional<CountReply>> CounterSource::Count(CountMessage message,
     worker_->Kill();
   }
   if (!reply.broken.empty()) {
-    return Impossible(reply.broken);
+    return Lose(
+        {false, reply.broken});  // this plan's memory, a busy profiler: the next may fare better
   }
   if (reply.status != RunStatus::kCompleted) {
     return reply.is_worker_lost ? Lose({false, reply.reason})

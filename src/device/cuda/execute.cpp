@@ -198,7 +198,7 @@ class Timer {
       EndPhase("samples");
       for (size_t j = 0; j < jobs_.size(); ++j) {
         if (is_shared_) {
-          OPTIML_STEP(RunEveryCopy(j, set));  // the other one wrote there
+          OPTIML_STEP(SampleEveryCopy(j, set));  // the other one wrote there
         }
         OPTIML_STEP(Check(j, set));
       }
@@ -219,30 +219,35 @@ class Timer {
   };
 
   Step Prepare() {
-    uint64_t total = 0;
-    const uint64_t room = gpu_.Reservable() / message_.jobs.size();
     for (const Job& job : message_.jobs) {
       auto made = PlanJob::Make(gpu_, job);
       if (!made) {
         return Stopped::Broken(made.error().message(), false);
       }
-      Timed& timed = jobs_.emplace_back();
-      timed.job = *std::move(made);
+      jobs_.emplace_back().job = *std::move(made);
+    }
+    is_shared_ = CanShare();
+    uint64_t total = 0;
+    const uint64_t room = gpu_.Reservable() / (is_shared_ ? 1 : jobs_.size());
+    for (Timed& timed : jobs_) {
       const uint64_t bytes = timed.job->layout().bytes;
       const uint64_t wanted = (message_.policy.rotation_bytes + bytes - 1) / bytes;
       const uint64_t possible = std::max<uint64_t>(room / bytes, 2) - 1;  // one is pristine
       timed.copies = static_cast<int>(
           std::min({std::max<uint64_t>(wanted, kCopiesOfABatch),
                     static_cast<uint64_t>(message_.policy.most_copies), possible}));
-      total += timed.job->BytesFor(timed.copies);
+      total = is_shared_ ? timed.job->BytesFor(timed.copies)
+                         : total + timed.job->BytesFor(timed.copies);
     }
     const Result<DevicePtr> pool = gpu_.Reserve(total);
+    if (!pool && jobs_.size() > 1) {  // each alone had room
+      return Stopped::By({RunStatus::kUnsupported, pool.error().message()}, false);
+    }
     if (!pool) {
       return Stopped::Broken(pool.error().message(), false);
     }
     OPTIML_STEP(executor_.Own("the memory", gpu_.EnqueueClear(kCleared)));
     DevicePtr at = *pool;
-    is_shared_ = CanShare();
     for (size_t j = 0; j < jobs_.size(); ++j) {
       Timed& timed = jobs_[j];
       reply_.failing_job = static_cast<int>(j);
@@ -258,9 +263,11 @@ class Timer {
     return std::nullopt;
   }
 
-  // Whether both may run in the same memory: each copy is restored before each execution.
+  // Whether both may run in the same memory: arguments are restored before each execution. What a
+  // launcher allocates is not, and must not show one what the other computed there.
   bool CanShare() const {
-    if (jobs_.size() != 2 || jobs_[0].job->layout() != jobs_[1].job->layout()) {
+    if (jobs_.size() != 2 || jobs_[0].job->layout() != jobs_[1].job->layout() ||
+        jobs_[0].job->has_scratch() || jobs_[1].job->has_scratch()) {
       return false;
     }
     for (size_t set = 0; set < message_.sets[0].size(); ++set) {
@@ -271,16 +278,13 @@ class Timer {
     return true;
   }
 
-  Step RunEveryCopy(size_t j, size_t set) {
-    Timed& timed = jobs_[j];
-    reply_.failing_job = static_cast<int>(j);
-    for (int copy = 0; copy < timed.copies; ++copy) {
-      OPTIML_STEP(
-          executor_.Own("restoring", timed.job->EnqueueRestore(message_.sets[j][set], copy)));
-      OPTIML_STEP(executor_.Run(*timed.job, copy));
-      OPTIML_STEP(executor_.Wait());
+  // Further samples, which do not count, until each copy holds what a sample left.
+  Step SampleEveryCopy(size_t j, size_t set) {
+    double ignored = 0;
+    for (int covered = 0; covered < jobs_[j].copies; covered += jobs_[j].batch) {
+      OPTIML_STEP(TakeSample(j, set, ignored));
     }
-    EndPhase("last runs");
+    EndPhase("last samples");
     return std::nullopt;
   }
 
@@ -347,15 +351,18 @@ class Timer {
     for (int i = 0; i < samples_; ++i) {
       for (size_t k = 0; k < jobs_.size(); ++k) {
         const size_t j = i % 2 == 0 ? k : jobs_.size() - 1 - k;
-        reply_.failing_job = static_cast<int>(j);
-        OPTIML_STEP(TakeSample(j, set));
+        double seconds = 0;
+        OPTIML_STEP(TakeSample(j, set, seconds));
+        reply_.jobs[j].samples_s.push_back(seconds);
       }
     }
     return std::nullopt;
   }
 
-  Step TakeSample(size_t j, size_t set) {
+  // Of one execution.
+  Step TakeSample(size_t j, size_t set, double& seconds) {
     Timed& timed = jobs_[j];
+    reply_.failing_job = static_cast<int>(j);
     const DriverApi& api = gpu_.api();
     const Pass& pass = message_.sets[j][set];
     const int first = timed.next_copy;
@@ -382,7 +389,7 @@ class Timer {
     float milliseconds = 0;
     OPTIML_STEP(
         executor_.Own("an event", api.event_elapsed(&milliseconds, timed.begin, timed.end)));
-    reply_.jobs[j].samples_s.push_back(static_cast<double>(milliseconds) * 1e-3 / timed.batch);
+    seconds = static_cast<double>(milliseconds) * 1e-3 / timed.batch;
     return std::nullopt;
   }
 

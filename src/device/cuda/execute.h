@@ -10,8 +10,8 @@
 // for.) A sample holds the stream until all of it is enqueued, then takes the time between two
 // events around `batch` executions on different copies. Two jobs take turns: A B, B A, A B ... in
 // the same memory where their buffers have the same sizes: equal kernels in other places differ by
-// up to some percent. Each is executed once more on every copy then before what they hold is
-// compared.
+// up to some percent. Each takes further samples then, which do not count, until every copy
+// holds what one of them left.
 // Plans with uploads, or with more steps than the driver queues, are not held: the host's time is
 // theirs.
 //

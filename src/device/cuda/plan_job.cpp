@@ -115,6 +115,13 @@ bool PlanJob::has_uploads() const {
   });
 }
 
+bool PlanJob::has_scratch() const {
+  return std::any_of(job_.plan.buffers.begin(), job_.plan.buffers.end(),
+                     [](const PlanBuffer& buffer) {
+                       return buffer.argument < 0 && !IsVariable(buffer) && buffer.size_bytes > 0;
+                     });
+}
+
 bool PlanJob::IsLost(const DevicePointer& at) const {
   const auto buffer = static_cast<size_t>(std::max(at.buffer, 0));
   return at.buffer >= 0 && IsVariable(job_.plan.buffers[buffer]) && variables_[buffer] == 0;

@@ -48,6 +48,8 @@ class PlanJob {
   size_t steps() const { return job_.plan.steps.size(); }
   // Bytes of the host are copied to the GPU in the course of it: the driver may wait for that.
   bool has_uploads() const;
+  // Whether the launcher allocates memory of its own.
+  bool has_scratch() const;
 
   // Lays the copies down: `pool` holds the pristine contents first, then the copies. Tensor maps
   // and arguments are made here. `copies` at least 1.
