@@ -469,6 +469,19 @@ TEST(CudaDevice, ACopyThatDiffersIsAskedAboutApart) {
   EXPECT_NE(timed->other_digests[0], timed->digests[0]);
 }
 
+// What is compared is what samples left, also where the other kernel wrote over it meanwhile.
+TEST(CudaDevice, AKernelThatDoesItsWorkOnlyWhenNobodyMeasuresIsFound) {
+  const auto device = Opened();
+  Candidate lazy("sampled");
+  const Candidate copy("copy");
+  for (const RunRequest* incumbent : {static_cast<const RunRequest*>(nullptr), &copy.request}) {
+    lazy.request.incumbent = incumbent;
+    const Result<TimeOutcome> timed = device->Time(lazy.request);
+    ASSERT_TRUE(timed) << timed.error().message();
+    EXPECT_EQ(IntAt(timed->outputs[0][1], 3), static_cast<int>(0xA5A5A5A5));
+  }
+}
+
 TEST(CudaDevice, KernelsOfEqualBuffersAreTimedInTheSameMemory) {
   const auto device = Opened();
   Candidate twice("twice");

@@ -7,6 +7,7 @@
 //   once        the first call of a process copies, later ones do nothing
 //   first-only  copies in the buffers of the first call alone
 //   if-poisoned copies where y holds poison; where not, it is done at once
+//   sampled     copies, but not while a sample is taken
 //   over        copies, and one int beyond the end
 //   scribble    copies, and changes x[0]
 //   fault       the context is gone afterwards
@@ -157,6 +158,10 @@ T Argument(void** arguments, int i) {
   return value;
 }
 
+// A sample's executions lie between a held stream and an event.
+std::atomic<bool> is_sampled{false};
+std::atomic<bool> has_run{false};
+
 void Candidate(const std::string& name, int* x, int* y, int n) {
   static std::atomic<int> calls{0};
   if (name == "fault") {
@@ -172,7 +177,8 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
   if (name == "killed") {
     raise(SIGKILL);
   }
-  if (name == "once" && calls++ > 0) {
+  has_run = true;
+  if ((name == "once" && calls++ > 0) || (name == "sampled" && is_sampled)) {
     return;
   }
   static std::atomic<int*> first{nullptr};
@@ -198,6 +204,8 @@ void Candidate(const std::string& name, int* x, int* y, int n) {
 
 void Support(const std::string& name, void* const* values) {
   const auto* v = reinterpret_cast<const uint64_t*>(values);
+  is_sampled = name == "optiml_wait";
+  has_run = false;
   if (name == "optiml_wait") {
     const auto begin = std::chrono::steady_clock::now();
     while (__atomic_load_n(reinterpret_cast<uint32_t*>(v[0]), __ATOMIC_SEQ_CST) == 0 &&
@@ -444,6 +452,7 @@ FAKE int cuEventCreate(void** event, unsigned) {
 }
 FAKE int cuEventRecord(void* event, void*) {
   return Enqueue([=] {
+    is_sampled = is_sampled && !has_run;
     static_cast<Event*>(event)->ns = std::chrono::steady_clock::now().time_since_epoch().count();
   });
 }
