@@ -18,7 +18,7 @@ struct DeviceUse {
   double busy_s = 0;   // executing what it was asked, with all that belongs to it
   std::vector<Phase> phases;
 
-  void Add(const std::string& name, double seconds) {
+  static void AddTo(std::vector<Phase>& phases, const std::string& name, double seconds) {
     for (Phase& phase : phases) {
       if (phase.name == name) {
         phase.seconds += seconds;
@@ -27,6 +27,7 @@ struct DeviceUse {
     }
     phases.push_back({name, seconds});
   }
+  void Add(const std::string& name, double seconds) { AddTo(phases, name, seconds); }
   bool operator==(const DeviceUse&) const = default;
 };
 

@@ -242,7 +242,7 @@ GainVerdict JudgeMeasurement(const GainMeasurement& measured) {
       first.low > 1 && second.low > 1 && std::min(first.ratio, second.ratio) > kNegligibleGain;
   const std::string numbers = fmt::format(
       "measured {:.3g} times as fast as the original (95 % interval {:.4g} to {:.4g}; again, in "
-      "each other's places and on other data: {:.4g} to {:.4g})",
+      "each other's roles and on other data: {:.4g} to {:.4g})",
       first.ratio, first.low, first.high, second.low, second.high);
   verdict.conditions = measured.conditions;
   verdict.reason =

@@ -28,8 +28,8 @@ double PhysicalFloor(const KernelTask& task, const SizeBindings& sizes, const De
 // What the task says its work costs at these sizes, for the target floor.
 CompulsoryWork WorkOf(const KernelTask& task, const SizeBindings& sizes);
 
-// Two candidates timed in turn at every timed shape, twice: the second time in each other's places
-// in memory, on fresh contents.
+// Two candidates timed in turn at every timed shape, twice: the second time in each other's roles
+// and on fresh contents.
 struct GainMeasurement {
   std::vector<Gain> first;                    // by timed shape
   std::vector<Gain> second;                   // likewise

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "device/cuda/phase_watch.h"
 #include "device/cuda/plan_job.h"
 
 namespace optiml::cuda {
@@ -472,18 +473,7 @@ class Timer {
   }
 
   // Since the end of the last one.
-  void EndPhase(const char* name) {
-    const auto now = SteadyClock::now();
-    const double seconds = std::chrono::duration<double>(now - phase_begin_).count();
-    phase_begin_ = now;
-    for (Phase& phase : reply_.phases) {
-      if (phase.name == name) {
-        phase.seconds += seconds;
-        return;
-      }
-    }
-    reply_.phases.push_back({name, seconds});
-  }
+  void EndPhase(const char* name) { watch_.End(name, reply_.phases); }
 
   Gpu& gpu_;
   const TimeMessage& message_;
@@ -494,7 +484,7 @@ class Timer {
   std::vector<Timed> jobs_;
   int samples_ = 1;
   bool is_shared_ = false;  // both jobs use the same copies
-  SteadyClock::time_point phase_begin_ = SteadyClock::now();
+  PhaseWatch watch_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "device/cuda/nvml.h"
+#include "device/cuda/phase_watch.h"
 #include "device/cuda/support_kernels.h"
 
 namespace optiml::cuda {
@@ -28,23 +29,18 @@ constexpr uint64_t kMostHoldNs = 2'000'000'000;
 
 Result<std::unique_ptr<Gpu>> Gpu::Open(const DriverApi& api, int ordinal) {
   std::unique_ptr<Gpu> gpu(new Gpu(api));
+  PhaseWatch watch;
   int device = 0;
   OPTIML_TRY(gpu->Choose(ordinal, device));
-  gpu->EndPhase("driver");
+  watch.End("driver", gpu->facts_.phases);
   OPTIML_TRY(gpu->MakeContext(device));
-  gpu->EndPhase("context");
+  watch.End("context", gpu->facts_.phases);
   gpu->ReadFacts(device);
   OPTIML_TRY(gpu->MakeStream());
-  gpu->EndPhase("stream and memory");
+  watch.End("stream and memory", gpu->facts_.phases);
   OPTIML_TRY(gpu->LoadSupport());
-  gpu->EndPhase("our own kernels");
+  watch.End("our own kernels", gpu->facts_.phases);
   return gpu;
-}
-
-void Gpu::EndPhase(const char* name) {
-  const SteadyClock::time_point now = SteadyClock::now();
-  facts_.phases.push_back({name, std::chrono::duration<double>(now - phase_begin_).count()});
-  phase_begin_ = now;
 }
 
 Error Gpu::NoGpu(const std::string& what, int code) const {

@@ -72,7 +72,6 @@ class Gpu {
   Result<void> Choose(int ordinal, int& device);
   Result<void> MakeContext(int device);
   Result<void> MakeStream();
-  void EndPhase(const char* name);  // since the last one's end
   // The driver's code with what may be done about it.
   Error NoGpu(const std::string& what, int code) const;
   Result<void> LoadSupport();
@@ -84,7 +83,6 @@ class Gpu {
 
   DriverApi api_;
   HelloReply facts_;
-  SteadyClock::time_point phase_begin_ = SteadyClock::now();
   Handle context_ = nullptr;
   Handle stream_ = nullptr;
   Handle wait_ = nullptr;

@@ -51,10 +51,7 @@ struct Pass {
 };
 
 // Where the seconds of an exchange went.
-struct Phase {
-  std::string name;
-  double seconds = 0;
-};
+using Phase = DeviceUse::Phase;
 
 struct HelloRequest {
   int ordinal = 0;
