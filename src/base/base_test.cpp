@@ -95,6 +95,28 @@ TEST(Files, WriteIsAtomicAndErrorsNameThePath) {
   EXPECT_FALSE(ReadFile(file, 2).has_value());
 }
 
+TEST(Files, ThreadsThatWriteOneFileLeaveAWholeOne) {
+  const auto folder = TemporaryDirectory::Create("optiml-test-");
+  ASSERT_TRUE(folder);
+  const fs::path path = folder->path() / "file";
+  ASSERT_TRUE(WriteFileAtomically(path, ""));
+  std::vector<std::thread> writers;
+  for (const char letter : {'a', 'b', 'c', 'd'}) {
+    writers.emplace_back([&path, letter] {
+      for (int i = 0; i < 50; ++i) {
+        const auto written = WriteFileAtomically(path, std::string(100'000, letter));
+        EXPECT_TRUE(written) << written.error().message();
+        const auto read = ReadFile(path);
+        ASSERT_TRUE(read) << read.error().message();
+        EXPECT_EQ(*read, std::string(100'000, (*read)[0]));
+      }
+    });
+  }
+  for (std::thread& writer : writers) {
+    writer.join();
+  }
+}
+
 TEST(Files, AFullDiskLeavesTheOldFileAndNoTemporary) {
   const auto folder = TemporaryDirectory::Create("optiml-test-");
   ASSERT_TRUE(folder.has_value());
@@ -122,137 +144,6 @@ TEST(Files, ATemporaryDirectoryEndsWithItsOwner) {
     EXPECT_TRUE(fs::exists(path));
   }
   EXPECT_FALSE(fs::exists(path));
-}
-
-ProcessRequest Shell(const std::string& script) {
-  ProcessRequest request;
-  request.argv = {"sh", "-c", script};
-  return request;
-}
-
-TEST(Process, CollectsOutputAndExitCode) {
-  ProcessRequest request = Shell("cat; echo err >&2; exit 7");
-  request.standard_input = std::string(1 << 20, 'x');
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_EQ(outcome->exit_code, 7);
-  EXPECT_EQ(outcome->standard_output.size(), size_t{1} << 20);
-  EXPECT_EQ(outcome->standard_error, "err\n");
-}
-
-TEST(Process, KillsTheWholeGroupAtTheTimeLimit) {
-  ProcessRequest request = Shell("sleep 100 & sleep 100");
-  request.limits.wall_time = std::chrono::milliseconds(200);
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_TRUE(outcome->timed_out);
-  EXPECT_LT(outcome->wall_time, std::chrono::seconds(20));
-}
-
-TEST(Process, ADetachedGrandchildDoesNotHoldTheCaller) {
-  ProcessRequest request = Shell("sleep 100 & echo done");
-  request.limits.wall_time = std::chrono::seconds(50);
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_EQ(outcome->standard_output, "done\n");
-  EXPECT_LT(outcome->wall_time, std::chrono::seconds(20));
-}
-
-TEST(Process, StopsWhenTheUserWantsTheEnd) {
-  const TemporaryDirectory folder = *TemporaryDirectory::Create("optiml-stop-");
-  const fs::path begun = folder.path() / "begun";
-  std::atomic<bool> stop{false};
-  std::atomic<bool> over{false};
-  std::thread user([&] {
-    while (!over && !fs::exists(begun)) {
-      std::this_thread::yield();
-    }
-    stop = true;
-  });
-  ProcessRequest request = Shell("sleep 100 & touch '" + begun.string() + "'; sleep 100");
-  request.limits.wall_time = std::chrono::seconds(30);
-  request.stop = &stop;
-  const auto outcome = RunProcess(request);
-  over = true;
-  user.join();
-  ASSERT_FALSE(outcome) << "ended by its time limit";
-  EXPECT_EQ(outcome.error().code(), ErrorCode::kInterrupted);
-}
-
-TEST(Process, TalksWithAChild) {
-  ProcessRequest request = Shell("while read line; do echo got $line; done");
-  request.standard_input = "one\n";
-  std::vector<std::string> heard;
-  request.answer = [&](std::string_view output) -> std::optional<std::string> {
-    heard.emplace_back(output);
-    return output.ends_with("got two\n") ? std::nullopt : std::optional<std::string>("two\n");
-  };
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->standard_output, "got one\ngot two\n");
-  ASSERT_GE(heard.size(), 2u);
-  EXPECT_EQ(heard.front(), "got one\n");
-  EXPECT_EQ(outcome->signal, SIGKILL);
-}
-
-TEST(Process, TheTimeOfAnAnswerIsNotTheChilds) {
-  ProcessRequest request = Shell("echo; read line; echo $line");
-  request.limits.wall_time = std::chrono::milliseconds(400);
-  request.answer = [&](std::string_view output) -> std::optional<std::string> {
-    if (output == "\n") {
-      std::this_thread::sleep_for(std::chrono::milliseconds(600));
-      return "later\n";
-    }
-    return "";
-  };
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome);
-  EXPECT_FALSE(outcome->timed_out);
-  EXPECT_EQ(outcome->standard_output, "\nlater\n");
-  request = Shell("read line");
-  request.limits.wall_time = std::chrono::milliseconds(200);
-  request.answer = [](std::string_view) { return std::optional<std::string>(""); };
-  EXPECT_TRUE(RunProcess(request)->timed_out);
-}
-
-TEST(Process, ReportsSignalsAndMissingPrograms) {
-  const auto outcome = RunProcess(Shell("kill -SEGV $$"));
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_EQ(outcome->signal, SIGSEGV);
-  ProcessRequest missing;
-  missing.argv = {"no-such-program-anywhere"};
-  EXPECT_THAT(RunProcess(missing).error().message(), HasSubstr("no-such-program-anywhere"));
-}
-
-TEST(Process, LimitsItsOutput) {
-  ProcessRequest request = Shell("head -c 3000000 /dev/zero");
-  request.limits.output_bytes = 1000;
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_TRUE(outcome->output_truncated);
-  EXPECT_EQ(outcome->standard_output.size(), 1000u);
-}
-
-TEST(Process, DoesNotLeakTheEnvironment) {
-  setenv("OPTIML_TEST_SECRET", "hunter2", 1);
-  const auto outcome = RunProcess(Shell("env"));
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_THAT(outcome->standard_output, Not(HasSubstr("hunter2")));
-}
-
-TEST(Sandbox, HidesTheHomeAndTheNetworkAndKeepsTheSystemReadOnly) {
-  ASSERT_TRUE(SandboxAvailable().has_value()) << SandboxAvailable().error().message();
-  const auto folder = TemporaryDirectory::Create("optiml-test-");
-  ASSERT_TRUE(folder.has_value());
-  ProcessRequest request = Shell(
-      "ls /home /root 2>/dev/null; touch /usr/x 2>/dev/null && echo wrote; cat /proc/net/route | "
-      "wc -l; touch '" +
-      (folder->path() / "ok").string() + "'");
-  request.sandbox = Sandbox{{}, {folder->path()}};
-  const auto outcome = RunProcess(request);
-  ASSERT_TRUE(outcome.has_value());
-  EXPECT_EQ(outcome->standard_output, "1\n") << "only the header of the routing table";
-  EXPECT_TRUE(fs::exists(folder->path() / "ok"));
 }
 
 TEST(Memory, TheSmallestOfWhatTheMachineAndTheGroupLeave) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,8 +66,13 @@ Result<std::string> ReadFile(const fs::path& path, size_t max_bytes) {
   return contents;
 }
 
+fs::path NameBeside(const fs::path& path) {
+  static std::atomic<uint64_t> next{0};
+  return path.string() + ".part" + std::to_string(getpid()) + "." + std::to_string(next++);
+}
+
 Result<void> WriteFileAtomically(const fs::path& path, std::string_view contents) {
-  const fs::path temporary = path.string() + ".part" + std::to_string(getpid());
+  const fs::path temporary = NameBeside(path);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) {
     return IoError(path, "cannot write", errno);

@@ -24,6 +24,10 @@ Result<std::string> ReadFile(const fs::path& path, size_t max_bytes = size_t{1} 
 // the new one, never a half. A full disk leaves the old file and no temporary.
 Result<void> WriteFileAtomically(const fs::path& path, std::string_view contents);
 
+// A name in the same folder that no other thread or process uses, for what is renamed to `path`
+// once it is whole.
+fs::path NameBeside(const fs::path& path);
+
 Result<void> CreateDirectories(const fs::path& path);
 
 // A fresh folder that only this user can read; removed with its contents at the end of its life.

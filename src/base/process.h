@@ -73,6 +73,11 @@ struct ProcessOutcome {
 // out of time is an outcome.
 Result<ProcessOutcome> RunProcess(const ProcessRequest& request);
 
+// Copies a program to where it will be started from; others see it whole or not at all. This
+// process itself never has it open for writing: a child that another thread starts meanwhile would
+// inherit that for a moment, and starting the program would fail ("text file busy").
+Result<void> InstallProgram(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // Absolute path of a program on PATH, or kNotFound.
 Result<std::filesystem::path> FindProgram(const std::string& name);
 

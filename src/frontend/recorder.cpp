@@ -315,25 +315,7 @@ class Recorder::Maker {
       const std::string& log = linked.standard_error;
       return Refuse(0, "it does not link for this machine: " + log.substr(0, log.find('\n')));
     }
-    // Whole and executable from the moment on which it has its name: others may look for it, and
-    // this process may end at any time.
-    const std::filesystem::path beside =
-        recorder_.program_.string() + "." + scratch_.path().filename().string();
-    std::error_code failed;
-    std::filesystem::copy_file(built, beside, failed);
-    if (!failed) {
-      std::filesystem::permissions(beside, std::filesystem::perms::owner_all, failed);
-    }
-    if (!failed) {
-      std::filesystem::rename(beside, recorder_.program_, failed);
-    }
-    if (failed) {
-      std::error_code ignored;
-      std::filesystem::remove(beside, ignored);
-      return Error(
-          ErrorCode::kUnavailable,
-          fmt::format("{}: cannot be written: {}", recorder_.program_.string(), failed.message()));
-    }
+    OPTIML_TRY(InstallProgram(built, recorder_.program_));
     return std::optional<Refusal>();
   }
 

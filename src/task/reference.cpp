@@ -14,6 +14,7 @@
 #include "task/launcher_scan.h"
 #include "task/names.h"
 #include "task/reference_driver.h"
+#include "task/reference_server.h"
 #include "task/task_file.h"
 
 namespace optiml {
@@ -123,14 +124,13 @@ class CompiledReference : public HostReference {
   }
 
   Result<void> Compile(const std::string& driver, const std::string& name);
-  // Puts the compiled program where it can be written, and `program_` there.
-  Result<void> Keep(const std::string& bytes, const std::string& name);
+  // Puts the compiled program where it is kept, if that can be written, and `program_` there.
+  Result<void> Keep(const std::filesystem::path& built, const std::string& name);
   Result<void> ReadSignature();
   Result<void> CheckParameter(const ArgSpec& arg, const Parameter& parameter) const;
   Result<void> CheckRangeParameters(const std::vector<Parameter>& parameters) const;
-  Result<ProcessOutcome> Start(std::vector<std::string> argv,
-                               std::vector<std::filesystem::path> read_only,
-                               std::chrono::milliseconds limit, std::optional<size_t> memory) const;
+  ProcessRequest Confined(std::vector<std::string> argv,
+                          std::vector<std::filesystem::path> read_only) const;
   std::string Request(const TaskInputs& inputs, std::optional<Range> range, uint8_t poison) const;
   Result<std::string> Answer(const TaskInputs& inputs, std::optional<Range> range, uint8_t poison);
   Result<std::vector<Tensor>> Checked(const TaskInputs& inputs, std::optional<Range> range);
@@ -138,21 +138,20 @@ class CompiledReference : public HostReference {
   KernelTask task_;
   ReferenceOptions options_;
   TemporaryDirectory scratch_;
+  const std::string request_file_ = scratch_.path() / "request";
+  const std::string answer_file_ = scratch_.path() / "answer";
   std::filesystem::path program_;
+  std::unique_ptr<ReferenceServer> server_;
   int symbol_line_ = 1;
   std::optional<int> range_line_;  // absent: the file has no range function
   std::vector<Parameter> parameters_;
 };
 
-Result<ProcessOutcome> CompiledReference::Start(std::vector<std::string> argv,
-                                                std::vector<std::filesystem::path> read_only,
-                                                std::chrono::milliseconds limit,
-                                                std::optional<size_t> memory) const {
+ProcessRequest CompiledReference::Confined(std::vector<std::string> argv,
+                                           std::vector<std::filesystem::path> read_only) const {
   ProcessRequest request;
   request.argv = std::move(argv);
-  request.limits.wall_time = limit;
   request.limits.output_bytes = size_t{1} << 20;
-  request.limits.address_space_bytes = memory;
   request.limits.file_bytes = size_t{1} << 36;
   request.working_directory = scratch_.path();
   request.environment = std::map<std::string, std::string>{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
@@ -163,7 +162,7 @@ Result<ProcessOutcome> CompiledReference::Start(std::vector<std::string> argv,
   if (options_.confined) {
     request.sandbox = Sandbox{std::move(read_only), {scratch_.path()}};
   }
-  return RunProcess(request);
+  return request;
 }
 
 // The compiler's first error, without the folder before the file's name.
@@ -203,7 +202,7 @@ Result<void> CompiledReference::Compile(const std::string& driver, const std::st
   }());
   const std::filesystem::path source = scratch_.path() / "driver.cpp";
   const std::filesystem::path built = scratch_.path() / "reference.out";
-  OPTIML_TRY(WriteFileAtomically(source, driver));
+  OPTIML_TRY(WriteScratch(source, driver));
   std::vector<std::string> argv = {compiler.string()};
   argv.insert(argv.end(), kCompileFlags.begin(), kCompileFlags.end());
   argv.insert(argv.end(), {"-o", built.string(), source.string()});
@@ -216,7 +215,9 @@ Result<void> CompiledReference::Compile(const std::string& driver, const std::st
   if (!compiler.string().starts_with("/usr/")) {
     read_only.push_back(compiler.parent_path().parent_path());  // a compiler with its own prefix
   }
-  OPTIML_ASSIGN(const ProcessOutcome outcome, Start(argv, read_only, kCompileLimit, std::nullopt));
+  ProcessRequest request = Confined(std::move(argv), std::move(read_only));
+  request.limits.wall_time = kCompileLimit;
+  OPTIML_ASSIGN(const ProcessOutcome outcome, RunProcess(request));
   if (outcome.timed_out) {
     return Error(ErrorCode::kTimeout, fmt::format("{}: compiling the reference took over {} s",
                                                   file_name(), kCompileLimit.count()));
@@ -230,8 +231,7 @@ Result<void> CompiledReference::Compile(const std::string& driver, const std::st
     }
     return Error(ErrorCode::kInvalidArgument, FirstError(log, folder.string()));
   }
-  OPTIML_ASSIGN(const std::string bytes, ReadFile(built));
-  return Keep(bytes, name);
+  return Keep(built, name);
 }
 
 Result<void> CompiledReference::Prepare() {
@@ -274,17 +274,15 @@ Result<void> CompiledReference::Prepare() {
   return ReadSignature();
 }
 
-Result<void> CompiledReference::Keep(const std::string& bytes, const std::string& name) {
-  const auto write = [&](const std::filesystem::path& program) -> Result<void> {
+Result<void> CompiledReference::Keep(const std::filesystem::path& built, const std::string& name) {
+  const auto install = [&](const std::filesystem::path& program) -> Result<void> {
     OPTIML_TRY(CreateDirectories(program.parent_path()));
-    OPTIML_TRY(WriteFileAtomically(program, bytes));
-    std::error_code ignored;
-    std::filesystem::permissions(program, std::filesystem::perms::owner_all, ignored);
+    OPTIML_TRY(InstallProgram(built, program));
     program_ = program;
     return {};
   };
   // A cache that cannot be written costs time, nothing else.
-  return write(program_) ? Result<void>() : write(scratch_.path() / name);
+  return install(program_) ? Result<void>() : install(scratch_.path() / name);
 }
 
 Result<void> CompiledReference::CheckParameter(const ArgSpec& arg,
@@ -319,15 +317,17 @@ Result<void> CompiledReference::CheckParameter(const ArgSpec& arg,
 }
 
 Result<void> CompiledReference::ReadSignature() {
-  OPTIML_ASSIGN(const ProcessOutcome outcome,
-                Start({program_.string(), "--signature"}, {program_}, std::chrono::seconds(20),
-                      options_.memory_bytes));
-  if (!outcome.succeeded()) {
-    return Fail(fmt::format("cannot be loaded: {}", LastLines(outcome.standard_error, 300)));
+  ProcessRequest request =
+      Confined({program_.string(), "--serve", request_file_, answer_file_}, {program_});
+  request.limits.address_space_bytes = options_.memory_bytes;
+  server_ = std::make_unique<ReferenceServer>(std::move(request));
+  const Result<std::string> signature = server_->Signature();
+  if (!signature) {
+    return signature.error().code() == ErrorCode::kInvalidArgument
+               ? Fail("cannot be loaded: " + signature.error().message())
+               : signature.error();
   }
-  // Static initialisers may print; the driver's line is the last one.
-  std::string_view output = Trim(outcome.standard_output);
-  output.remove_prefix(output.rfind('\n') + 1);  // npos + 1 is 0
+  const std::string_view output = *signature;
   const size_t bar = output.find('|');
   parameters_ = ParseParameters(Trim(output.substr(0, bar)));
   if (parameters_.size() != task_.args.size()) {
@@ -415,32 +415,25 @@ std::string CompiledReference::Request(const TaskInputs& inputs, std::optional<R
 
 Result<std::string> CompiledReference::Answer(const TaskInputs& inputs, std::optional<Range> range,
                                               uint8_t poison) {
-  const std::filesystem::path request = scratch_.path() / "request";
-  const std::filesystem::path answer = scratch_.path() / "answer";
   const auto fail = [&](const std::string& what) { return Fail(what, range.has_value()); };
   std::error_code ignored;
-  std::filesystem::remove(answer, ignored);
-  OPTIML_TRY(WriteScratch(request, Request(inputs, range, poison)));
+  std::filesystem::remove(answer_file_, ignored);
+  OPTIML_TRY(WriteScratch(request_file_, Request(inputs, range, poison)));
   const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options_.time_limit_s * 1000));
-  OPTIML_ASSIGN(const ProcessOutcome outcome,
-                Start({program_.string(), request.string(), answer.string()}, {program_}, limit,
-                      options_.memory_bytes));
+  OPTIML_ASSIGN(const ReferenceServer::RunEnd end, server_->Run(limit));
   const std::string where = inputs.text.empty() ? "" : fmt::format(" ({})", inputs.text);
-  if (outcome.timed_out) {
+  if (end.timed_out) {
     return fail(fmt::format("did not end within {} s{}", options_.time_limit_s, where));
   }
-  if (!outcome.succeeded()) {
-    const size_t mark = outcome.standard_error.rfind(kDriverMark);
-    if (mark != std::string::npos) {
-      std::string_view said =
-          std::string_view(outcome.standard_error).substr(mark + std::strlen(kDriverMark));
-      return fail(std::string(said.substr(0, said.find('\n'))) + where);
-    }
-    return fail(outcome.signal != 0
-                    ? fmt::format("crashed with signal {}{}", outcome.signal, where)
-                    : fmt::format("ended the process with status {}{}", outcome.exit_code, where));
+  if (!end.message.empty()) {
+    return fail(end.message + where);
   }
-  Result<std::string> bytes = ReadFile(answer, size_t{1} << 36);
+  if (!end.succeeded()) {
+    return fail(end.signal != 0
+                    ? fmt::format("crashed with signal {}{}", end.signal, where)
+                    : fmt::format("ended the process with status {}{}", end.exit_code, where));
+  }
+  Result<std::string> bytes = ReadFile(answer_file_, size_t{1} << 36);
   if (!bytes) {
     return fail("ended the process without returning" + where);
   }

@@ -23,9 +23,12 @@ constexpr char kBody[] = R"CPP(
   const uint64_t kPage = 4096;
   Slot slots[kArgumentCount];
 
+  // Where a run leaves what it has to say, for the server that started it.
+  const int kSaid = 9;
+
   [[noreturn]] void Fail(const char* text) {
-    std::fprintf(stderr, "%s%s\n", OPTIML_MARK, text);
-    std::fflush(stderr);
+    if (write(kSaid, text, std::strlen(text)) < 0) {
+    }
     _exit(40);
   }
 
@@ -109,7 +112,7 @@ constexpr char kBody[] = R"CPP(
 
   // One line: the parameters of the function, and after a bar those of the range function.
   void PrintSignature() {
-    std::printf("\n");
+    std::printf("\n%s", OPTIML_MARK);
     PrintParameters(&OPTIML_ENTRY);
 #if OPTIML_HAS_RANGE
     std::printf("| ");
@@ -242,12 +245,73 @@ constexpr char kBody[] = R"CPP(
     return std::fclose(out) == 0 ? 0 : 41;
   }
 
+  // Starts this program anew for one request, so that no run knows of another one; says how it
+  // ended in a line: exit code, signal, whether processes of it are left, its message.
+  bool RunOne(char** argv, int control, int nothing) {
+    int said[2];
+    if (pipe(said) != 0) {
+      return false;
+    }
+    fcntl(said[0], F_SETFL, O_NONBLOCK);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      setpgid(0, 0);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      dup2(nothing, 0);
+      dup2(nothing, 1);
+      dup2(nothing, 2);
+      dup2(said[1], kSaid);
+      close(said[0]);
+      if (said[1] != kSaid) {
+        close(said[1]);
+      }
+      char* const run[] = {argv[0], argv[2], argv[3], nullptr};
+      execv(argv[0], run);
+      _exit(43);
+    }
+    close(said[1]);
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+      return false;
+    }
+    pid_t other = 0;
+    int ignored = 0;
+    while ((other = waitpid(-1, &ignored, WNOHANG)) > 0) {
+    }
+    char text[1024] = {};
+    if (read(said[0], text, sizeof(text) - 1) < 0) {
+      text[0] = 0;
+    }
+    close(said[0]);
+    for (char* at = text; *at != 0; ++at) {
+      *at = *at == '\n' ? ' ' : *at;
+    }
+    dprintf(control, "%s%d %d %d %s\n", OPTIML_MARK, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            WIFSIGNALED(status) ? WTERMSIG(status) : 0, other == 0 ? 1 : 0, text);
+    return true;
+  }
+
+  // Says the signature, then runs the request once for each byte that comes in.
+  int Serve(char** argv) {
+    PrintSignature();
+    std::fflush(stdout);
+    const int control = fcntl(1, F_DUPFD_CLOEXEC, kSaid + 1);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    char byte = 0;
+    while (control >= 0 && nothing >= 0 && read(0, &byte, 1) == 1) {
+      if (!RunOne(argv, control, nothing)) {
+        return 44;
+      }
+    }
+    return 0;
+  }
+
   }  // namespace optiml_reference_driver
 
   int main(int argc, char** argv) {
-    if (argc == 2) {
-      optiml_reference_driver::PrintSignature();
-      return 0;
+    if (argc == 4) {
+      return optiml_reference_driver::Serve(argv);
     }
     return argc == 3 ? optiml_reference_driver::Run(argv[1], argv[2]) : 42;
   }
@@ -262,7 +326,9 @@ std::string MakeDriverText(const DriverText& parts) {
        {"cstddef", "cstdint", "cstdio", "cstring", "exception", "type_traits", "utility"}) {
     text += fmt::format("#include <{}>\n", header);
   }
-  text += "#include <signal.h>\n#include <sys/mman.h>\n#include <unistd.h>\n";
+  text +=
+      "#include <fcntl.h>\n#include <signal.h>\n#include <sys/mman.h>\n#include <sys/prctl.h>\n"
+      "#include <sys/wait.h>\n#include <unistd.h>\n";
   text += fmt::format("#include \"{}\"\n", parts.reference.string());
   text += fmt::format("#define OPTIML_ENTRY {}_reference\n", parts.entry);
   text += fmt::format("#define OPTIML_RANGE {}_reference_range\n", parts.entry);

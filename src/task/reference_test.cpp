@@ -5,6 +5,7 @@
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "base/file_system.h"
 #include "base/process.h"
@@ -205,6 +206,33 @@ TEST_F(ReferenceTest, WhatGoesWrongInsideIsNamed) {
   for (size_t i = 0; i < cases.size(); ++i) {
     EXPECT_THAT(RunMode(bodies, i), HasSubstr(cases[i].second)) << cases[i].first;
   }
+}
+
+// Every run is a new process, though the sandbox stays.
+TEST_F(ReferenceTest, NothingOfARunIsLeftForTheNext) {
+  Write("reference.cpp",
+        "#include <unistd.h>\n#include <signal.h>\nstatic int runs = 0;\n" +
+            std::string(kSignature) +
+            "{ ++runs; for (int i = 0; i < n; ++i) y[i] = runs; k[0] = k[1] = 1;\n"
+            "  if (mode == 1 && fork() == 0) { setsid(); while (true) { sleep(1); } }\n"
+            "  if (mode == 2) { kill(0, SIGKILL); }\n"
+            "  if (mode == 3) { kill(-1, SIGKILL); kill(getppid(), SIGKILL); }\n}\n");
+  task_ = *LoadTask(folder_.path());
+  ReferenceOptions options;
+  options.cache_directory = folder_.path() / "cache";
+  std::unique_ptr<HostReference> reference;
+  // The sandbox ends with the thread that made it; what follows makes another.
+  std::thread([&] { reference = *MakeHostReference(task_, options); }).join();
+  const auto first_of = [&](int mode) {
+    const auto result = reference->Run(*MakeInputs(task_, {{"n", 5}, {"mode", mode}}, 1));
+    return result ? std::to_string((*result)[1].At(0)) : result.error().message();
+  };
+  EXPECT_THAT(first_of(0), HasSubstr("1.0"));
+  EXPECT_THAT(first_of(0), HasSubstr("1.0"));
+  EXPECT_THAT(first_of(1), HasSubstr("1.0"));  // leaves a process behind
+  EXPECT_THAT(first_of(2), HasSubstr("crashed with signal 9"));
+  EXPECT_THAT(first_of(3), HasSubstr("ended the process with status"));
+  EXPECT_THAT(first_of(0), HasSubstr("1.0"));
 }
 
 TEST_F(ReferenceTest, EndsWhenTheUserWantsTheEnd) {
