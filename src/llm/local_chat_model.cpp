@@ -4,7 +4,6 @@
 #include <llama.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "llm/json_text.h"
 #include "llm/llama_model_file.h"
 #include "llm/llama_prompt.h"
+#include "llm/token_sampler.h"
 
 namespace optiml {
 namespace {
@@ -23,11 +23,6 @@ using SteadyClock = std::chrono::steady_clock;
 // graph to the next, the request can be ended.
 constexpr uint32_t kBatchTokens = 512;
 
-struct SamplerDeleter {
-  void operator()(llama_sampler* sampler) const { llama_sampler_free(sampler); }
-};
-using SamplerPointer = std::unique_ptr<llama_sampler, SamplerDeleter>;
-
 // When the request that is computed has to end. llama.cpp asks it between the nodes of its graph.
 struct Limit {
   const std::atomic<bool>* stop = nullptr;
@@ -36,74 +31,6 @@ struct Limit {
   bool is_stopped() const { return stop != nullptr && stop->load(); }
   bool is_over() const { return is_stopped() || SteadyClock::now() >= deadline; }
   static bool Ask(void* limit) { return static_cast<Limit*>(limit)->is_over(); }
-};
-
-// Chooses the next token. With a grammar the likeliest way is tried first: a token that is chosen
-// without it and fits; only when it does not fit the grammar is asked about the whole vocabulary.
-class TokenChooser {
- public:
-  TokenChooser(const llama_vocab* vocab, const ChatRequest& request)
-      : tokens_(llama_vocab_n_tokens(vocab)),
-        chain_(llama_sampler_chain_init(llama_sampler_chain_default_params())) {
-    if (request.temperature > 0) {
-      llama_sampler_chain_add(chain_.get(),
-                              llama_sampler_init_temp(static_cast<float>(request.temperature)));
-      // The seed's halves; LLAMA_DEFAULT_SEED would ask for a random one.
-      const auto seed = static_cast<uint32_t>(request.seed ^ (request.seed >> 32));
-      llama_sampler_chain_add(chain_.get(),
-                              llama_sampler_init_dist(seed == LLAMA_DEFAULT_SEED ? 0 : seed));
-    } else {
-      llama_sampler_chain_add(chain_.get(), llama_sampler_init_greedy());
-    }
-  }
-  Result<void> SetGrammar(const llama_vocab* vocab, const std::string& grammar) {
-    grammar_.reset(llama_sampler_init_grammar(vocab, grammar.c_str(), "root"));
-    if (grammar_ == nullptr) {
-      return Error(ErrorCode::kInternal, "llama.cpp does not take the grammar of the JSON schema");
-    }
-    return {};
-  }
-
-  // LLAMA_TOKEN_NULL when no token of the vocabulary fits the grammar.
-  llama_token Choose(const float* logits) {
-    llama_token_data chosen = ChooseOf(logits, /*by_grammar=*/false);
-    if (grammar_ != nullptr) {
-      llama_token_data_array one{&chosen, 1, -1, false};
-      llama_sampler_apply(grammar_.get(), &one);
-      if (std::isinf(chosen.logit)) {
-        chosen = ChooseOf(logits, /*by_grammar=*/true);
-      }
-      if (std::isinf(chosen.logit)) {
-        return LLAMA_TOKEN_NULL;
-      }
-    }
-    return chosen.id;
-  }
-  void Accept(llama_token token) {
-    llama_sampler_accept(chain_.get(), token);
-    if (grammar_ != nullptr) {
-      llama_sampler_accept(grammar_.get(), token);
-    }
-  }
-
- private:
-  llama_token_data ChooseOf(const float* logits, bool by_grammar) {
-    candidates_.resize(static_cast<size_t>(tokens_));
-    for (int i = 0; i < tokens_; ++i) {
-      candidates_[static_cast<size_t>(i)] = {i, logits[i], 0};
-    }
-    llama_token_data_array all{candidates_.data(), candidates_.size(), -1, false};
-    if (by_grammar) {
-      llama_sampler_apply(grammar_.get(), &all);
-    }
-    llama_sampler_apply(chain_.get(), &all);
-    return all.data[all.selected];
-  }
-
-  int tokens_;
-  SamplerPointer chain_;
-  SamplerPointer grammar_;
-  std::vector<llama_token_data> candidates_;
 };
 
 class LocalChatModel : public ChatModel {
@@ -125,7 +52,7 @@ class LocalChatModel : public ChatModel {
   Result<ChatReply> Answer(const ChatRequest& request);
   // Brings the context to the state behind `tokens`; keeps what it has in common with them.
   Result<void> Prefill(const std::vector<llama_token>& tokens, TokenUse& use);
-  Result<void> Write(const ChatRequest& request, TokenChooser& chooser, ChatReply& reply);
+  Result<void> Write(const ChatRequest& request, TokenSampler& sampler, ChatReply& reply);
   Result<void> Decode(llama_token* tokens, int32_t count);
   Error Ended() const;
 
@@ -176,11 +103,15 @@ Result<ChatReply> LocalChatModel::Complete(const ChatRequest& request) {
 }
 
 Result<ChatReply> LocalChatModel::Answer(const ChatRequest& request) {
-  TokenChooser chooser(vocab_, request);
+  SamplingOptions sampling;
+  sampling.temperature = request.temperature;
+  sampling.top_p = 1;
+  sampling.top_k = 0;
+  sampling.seed = request.seed;
   if (!request.json_schema.empty()) {
-    OPTIML_ASSIGN(const std::string grammar, JsonSchemaGrammar(request.json_schema));
-    OPTIML_TRY(chooser.SetGrammar(vocab_, grammar));
+    OPTIML_ASSIGN(sampling.grammar, JsonSchemaGrammar(request.json_schema));
   }
+  OPTIML_ASSIGN(TokenSampler sampler, TokenSampler::Make(sampling, vocab_));
   const std::vector<llama_token> tokens = prompt_.Tokens(request.messages);
   if (tokens.size() >= static_cast<size_t>(context_tokens_)) {
     return Error(ErrorCode::kInvalidArgument,
@@ -191,7 +122,7 @@ Result<ChatReply> LocalChatModel::Answer(const ChatRequest& request) {
   reply.tokens.prompt = static_cast<int64_t>(tokens.size());
   Result<void> done = Prefill(tokens, reply.tokens);
   if (done) {
-    done = Write(request, chooser, reply);
+    done = Write(request, sampler, reply);
   }
   if (!done) {
     if (options_.on_lost) {
@@ -243,13 +174,14 @@ Result<void> LocalChatModel::Prefill(const std::vector<llama_token>& tokens, Tok
   return {};
 }
 
-Result<void> LocalChatModel::Write(const ChatRequest& request, TokenChooser& chooser,
+Result<void> LocalChatModel::Write(const ChatRequest& request, TokenSampler& sampler,
                                    ChatReply& reply) {
+  const auto words = static_cast<size_t>(llama_vocab_n_tokens(vocab_));
   while (true) {
     if (limit_.is_over()) {
       return Ended();
     }
-    llama_token token = chooser.Choose(llama_get_logits_ith(context_.get(), -1));
+    llama_token token = sampler.Next({llama_get_logits_ith(context_.get(), -1), words});
     if (token == LLAMA_TOKEN_NULL) {
       return Error(ErrorCode::kInternal,
                    name_ + ": no token of the model's vocabulary follows the JSON schema");
@@ -257,7 +189,6 @@ Result<void> LocalChatModel::Write(const ChatRequest& request, TokenChooser& cho
     if (llama_vocab_is_eog(vocab_, token)) {
       return {};
     }
-    chooser.Accept(token);
     reply.text += prompt_.Piece(token);
     ++reply.tokens.completion;
     if (reply.tokens.completion >= request.max_tokens ||

@@ -13,17 +13,22 @@ struct Answer {
 };
 
 // Takes the next token of an answer out of its logits.
-void Advance(Answer& answer, std::span<const float> logits, const Expert& primary, bool may_go_on) {
+Result<void> Advance(Answer& answer, std::span<const float> logits, const Expert& primary,
+                     bool may_go_on) {
   answer.last = answer.sampler.Next(logits);
+  if (answer.last == LLAMA_TOKEN_NULL) {
+    return Error(ErrorCode::kInternal, "no token of the primary's vocabulary follows the grammar");
+  }
   if (primary.EndsAnswer(answer.last)) {
     answer.done = true;
-    return;
+    return {};
   }
   answer.candidate.text += primary.PieceOf(answer.last);
   ++answer.candidate.tokens;
   if (!may_go_on) {
     answer.done = answer.candidate.cut = true;
   }
+  return {};
 }
 
 Result<void> CheckLimits(const GenerateOptions& options, const AnswerRequest& request) {
@@ -40,9 +45,9 @@ Result<std::vector<Answer>> Begin(Expert& primary, const GenerateOptions& option
                                   const AnswerRequest& request) {
   std::vector<Answer> answers;
   for (int i = 0; i < request.count; ++i) {
-    const uint64_t seed = options.sampling.seed + static_cast<uint64_t>(request.first + i);
-    OPTIML_ASSIGN(TokenSampler sampler,
-                  TokenSampler::Make(options.sampling, seed, primary.vocabulary()));
+    SamplingOptions sampling = options.sampling;
+    sampling.seed += static_cast<uint64_t>(request.first + i);
+    OPTIML_ASSIGN(TokenSampler sampler, TokenSampler::Make(sampling, primary.vocabulary()));
     answers.push_back({std::move(sampler), {}, 0, false});
   }
   for (int i = 1; i < request.width; ++i) {
@@ -56,7 +61,7 @@ Result<void> Run(Expert& primary, Mixture& mixture, const GenerateOptions& optio
   const int64_t room = primary.context_tokens() - request.prompt_tokens;
   const int64_t most = std::min<int64_t>(options.sampling.max_tokens, room);
   for (Answer& answer : answers) {
-    Advance(answer, request.prompt_logits, primary, most > 1);
+    OPTIML_TRY(Advance(answer, request.prompt_logits, primary, most > 1));
   }
   std::vector<TokenRow> rows(static_cast<size_t>(request.width));
   for (int64_t place = 0; place + 1 < most; ++place) {
@@ -74,7 +79,8 @@ Result<void> Run(Expert& primary, Mixture& mixture, const GenerateOptions& optio
     OPTIML_TRY(primary.Decode(rows));
     for (size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i].done) {
-        Advance(answers[i], primary.Logits(static_cast<int>(i)), primary, place + 2 < most);
+        OPTIML_TRY(
+            Advance(answers[i], primary.Logits(static_cast<int>(i)), primary, place + 2 < most));
       }
     }
   }

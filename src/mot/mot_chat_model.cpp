@@ -1,5 +1,7 @@
 #include "mot/mot_chat_model.h"
 
+#include "llm/json_schema_grammar.h"
+
 namespace optiml::mot {
 
 std::string MotChatModel::name() const {
@@ -18,7 +20,9 @@ Result<ChatReply> MotChatModel::Complete(const ChatRequest& request) {
   }
   PromptViews views;
   views.messages = request.messages;
+  GenerateOptions options;
   if (!request.json_schema.empty()) {
+    OPTIML_ASSIGN(options.sampling.grammar, JsonSchemaGrammar(request.json_schema));
     views.messages.back().text +=
         "\n\nAnswer with one JSON value, and nothing else, that follows this schema:\n" +
         request.json_schema;
@@ -26,7 +30,6 @@ Result<ChatReply> MotChatModel::Complete(const ChatRequest& request) {
   if (parts_) {
     views.parts = parts_(request);
   }
-  GenerateOptions options;
   options.sampling.max_tokens = request.max_tokens;
   options.sampling.temperature = request.temperature;
   options.sampling.seed = request.seed;

@@ -22,7 +22,7 @@ class MotChatModel : public ChatModel {
       : generator_(std::move(generator)), parts_(std::move(parts)) {}
 
   std::string name() const override;
-  // The schema of a request is asked for, not forced.
+  // The schema of a request is told to the experts and forced upon the answer by a grammar.
   Result<ChatReply> Complete(const ChatRequest& request) override;
 
  private:

@@ -19,13 +19,13 @@
 #include <string>
 #include <vector>
 
+#include "llm/token_sampler.h"
 #include "mot/expert_pool.h"
 #include "mot/mixture.h"
 #include "mot/peer_reader.h"
 #include "mot/prompt_encoder.h"
 #include "mot/prompt_views.h"
 #include "mot/router.h"
-#include "mot/token_sampler.h"
 
 namespace optiml::mot {
 
@@ -42,7 +42,7 @@ struct MotOptions {
 };
 
 struct GenerateOptions {
-  SamplingOptions sampling;
+  SamplingOptions sampling;  // candidate i uses seed + i
   // Rows of a decoding step; 0: one a candidate. The last bits of a row depend on their number, so
   // a candidate repeats alone only at the same width.
   int width = 0;

@@ -205,7 +205,7 @@ TEST_F(GeneratorTest, AGrammarBindsTheText) {
   options.sampling.grammar = "root ::= (";
   const auto refused = generator->Generate(Request("?"), 1, options);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message(), HasSubstr("the grammar cannot be read"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("does not take the grammar"));
   EXPECT_TRUE(generator->Generate(Request("?"), 1, Sampled(3)));
 }
 
@@ -245,6 +245,22 @@ TEST_F(GeneratorTest, IsAChatModel) {
   EXPECT_EQ(Must(model.Complete(request)).text, reply.text);
   EXPECT_GT(Must(model.Complete(request)).tokens.cached_prompt, 0);
   request.messages.clear();
+  EXPECT_EQ(model.Complete(request).error().code(), ErrorCode::kInvalidArgument);
+}
+
+TEST_F(GeneratorTest, AsAChatModelItFollowsTheSchema) {
+  MotChatModel model(Open(trained_));
+  ChatRequest request;
+  request.messages = {{ChatRole::kUser, "Hello"}};
+  request.max_tokens = 40;
+  request.temperature = 1;
+  request.json_schema =
+      R"({"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"]})";
+  for (request.seed = 1; request.seed < 4; ++request.seed) {
+    EXPECT_THAT(Must(model.Complete(request)).text,
+                ::testing::ContainsRegex("^\\{\\s*\"a\"\\s*:\\s*(true|false)\\s*\\}$"));
+  }
+  request.json_schema = "no schema";
   EXPECT_EQ(model.Complete(request).error().code(), ErrorCode::kInvalidArgument);
 }
 
