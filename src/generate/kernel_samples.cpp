@@ -6,7 +6,8 @@
 #include <limits>
 #include <set>
 
-#include "generate/prompt.h"
+#include "prompt/code_reply.h"
+#include "prompt/prompts.h"
 
 namespace optiml {
 namespace {
@@ -52,9 +53,8 @@ class Sampler {
       return sample;
     }
     request.messages.push_back({ChatRole::kAssistant, first.text});
-    OPTIML_ASSIGN(const std::vector<ChatMessage> repair,
-                  RenderPrompt("repair_kernel",
-                               {{"message", sample.verdict.message.substr(0, kMostMessage)}}));
+    const std::vector<ChatMessage> repair = RenderPrompt(
+        Prompt::kRepairKernel, {{"message", sample.verdict.message.substr(0, kMostMessage)}});
     request.messages.insert(request.messages.end(), repair.begin(), repair.end());
     const auto second = model_.Complete(request);
     if (!second) {
@@ -114,10 +114,10 @@ Result<std::vector<KernelSample>> SampleKernels(ChatModel& model, const KernelTa
                                                 const std::string& reference,
                                                 const JudgeKernel& judge,
                                                 const SampleOptions& options) {
-  OPTIML_ASSIGN(const std::vector<ChatMessage> prompt,
-                RenderPrompt("write_kernel", {{"title", task.intent},
-                                              {"declaration", LauncherDeclaration(task)},
-                                              {"reference", reference}}));
+  const std::vector<ChatMessage> prompt =
+      RenderPrompt(Prompt::kWriteKernel, {{"title", task.intent},
+                                          {"declaration", LauncherDeclaration(task)},
+                                          {"reference", reference}});
   Sampler sampler(model, task, judge, options);
   std::vector<KernelSample> samples;
   std::set<std::string> texts;

@@ -9,7 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_system.h"
-#include "generate/prompt.h"
+#include "prompt/code_reply.h"
+#include "prompt/fence.h"
+#include "prompt/prompts.h"
+#include "prompt/strict_json.h"
 #include "task/inputs.h"
 #include "task/names.h"
 #include "task/task.h"
@@ -256,10 +259,10 @@ Result<std::string> AskForReference(ChatModel& model, std::string_view sentence,
                                     const InterfaceReader& interface, double temperature,
                                     uint64_t seed) {
   ChatRequest request;
-  OPTIML_ASSIGN(request.messages,
-                RenderPrompt("write_reference", {{"sentence", JsonString(sentence)},
-                                                 {"title", interface.title()},
-                                                 {"declaration", interface.Reference()}}));
+  request.messages =
+      RenderPrompt(Prompt::kWriteReference, {{"sentence", Quoted(sentence)},
+                                             {"title", interface.title()},
+                                             {"declaration", interface.Reference()}});
   request.max_tokens = kReferenceTokens;
   request.temperature = temperature;
   request.seed = seed;
@@ -294,15 +297,15 @@ Result<int> CompareReferences(const KernelTask& task, HostReference& one, HostRe
 Result<ModelTask> MakeTaskByModel(ChatModel& model, std::string_view sentence,
                                   const ReferenceOptions& options, uint64_t seed) {
   ChatRequest request;
-  OPTIML_ASSIGN(request.messages,
-                RenderPrompt("describe_task", {{"sentence", JsonString(sentence)}}));
+  request.messages = RenderPrompt(Prompt::kDescribeTask, {{"sentence", Quoted(sentence)}});
+  request.json_schema = ReplySchema(Prompt::kDescribeTask);
   request.seed = seed;
   OPTIML_ASSIGN(const ChatReply reply, model.Complete(request));
-  OPTIML_ASSIGN(const std::string text, JsonOfReply(reply.text));
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) {
-    return Error(ErrorCode::kInvalidArgument, model.name() + ": the interface is no JSON object");
+  auto parsed = ParseReplyObject(reply.text);
+  if (!parsed) {
+    return std::move(parsed).error().WithContext(model.name());
   }
+  const Json json = *std::move(parsed);
   InterfaceReader interface(json);
   ModelTask made;
   OPTIML_ASSIGN(made.task.files["task.toml"], interface.Toml(std::string(sentence), ""));

@@ -4,18 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "generate/prompt.h"
+#include "prompt/fence.h"
+#include "prompt/prompts.h"
+#include "prompt/strict_json.h"
 
 namespace optiml {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kChoiceSchema[] =
-    R"({"type":"object","properties":{"operator":{"type":"string"},"choices":{"type":"object",)"
-    R"("additionalProperties":{"type":"string"}},"covers_all":{"type":"boolean"},)"
-    R"("left_out":{"type":"string"}},"required":["operator","choices","covers_all","left_out"],)"
-    R"("additionalProperties":false})";
+constexpr size_t kMostWordBytes = 64;
+constexpr size_t kMostSentenceBytes = 4096;
 
 std::string OperatorList(const ContractLibrary& library) {
   std::string text;
@@ -38,11 +37,31 @@ std::string OperatorList(const ContractLibrary& library) {
   return text;
 }
 
-bool IsWellFormed(const Json& json) {
-  return json.is_object() && json.size() == 4 && json.contains("operator") &&
-         json["operator"].is_string() && json.contains("choices") && json["choices"].is_object() &&
-         json.contains("covers_all") && json["covers_all"].is_boolean() &&
-         json.contains("left_out") && json["left_out"].is_string();
+// The reply as the schema has it.
+struct Answer {
+  std::string name;     // of the operator, or "none"
+  std::string choices;  // as FormatOperator writes them
+  bool covers_all = false;
+  std::string left_out;
+};
+
+Result<Answer> ReadAnswer(std::string_view reply) {
+  OPTIML_ASSIGN(const Json json, ParseReplyObject(reply));
+  OPTIML_ASSIGN(ObjectReader reader, ObjectReader::Of(json, "the answer"));
+  Answer answer;
+  OPTIML_ASSIGN(answer.name, reader.Text("operator", kMostWordBytes));
+  OPTIML_ASSIGN(const Json* choices, reader.Object("choices"));
+  OPTIML_ASSIGN(answer.covers_all, reader.Boolean("covers_all"));
+  OPTIML_ASSIGN(answer.left_out, reader.Text("left_out", kMostSentenceBytes));
+  OPTIML_TRY(reader.NothingElse());
+  OPTIML_ASSIGN(ObjectReader choice, ObjectReader::Of(*choices, "\"choices\""));
+  char separator = ':';
+  for (const auto& [key, value] : choices->items()) {
+    OPTIML_ASSIGN(const std::string chosen, choice.Text(key.c_str(), kMostWordBytes));
+    answer.choices += fmt::format("{}{}={}", separator, key, chosen);
+    separator = ',';
+  }
+  return answer;
 }
 
 }  // namespace
@@ -50,35 +69,23 @@ bool IsWellFormed(const Json& json) {
 Result<OperatorChoice> ChooseByModel(ChatModel& model, const ContractLibrary& library,
                                      std::string_view sentence, uint64_t seed) {
   ChatRequest request;
-  OPTIML_ASSIGN(request.messages,
-                RenderPrompt("choose_operator", {{"operators", OperatorList(library)},
-                                                 {"sentence", JsonString(sentence)}}));
+  request.messages = RenderPrompt(Prompt::kChooseOperator, {{"operators", OperatorList(library)},
+                                                            {"sentence", Quoted(sentence)}});
   request.max_tokens = 300;
   request.seed = seed;
-  request.json_schema = kChoiceSchema;
+  request.json_schema = ReplySchema(Prompt::kChooseOperator);
   OPTIML_ASSIGN(const ChatReply reply, model.Complete(request));
-  OPTIML_ASSIGN(const std::string text, JsonOfReply(reply.text));
-  const Json json = Json::parse(text, nullptr, false);
-  if (!IsWellFormed(json)) {
-    return Error(ErrorCode::kInvalidArgument,
-                 model.name() + ": the reply is not the JSON that was asked for");
+  auto answer = ReadAnswer(reply.text);
+  if (!answer) {
+    return std::move(answer).error().WithContext(model.name());
   }
   OperatorChoice choice;
-  choice.covers_all = json["covers_all"].get<bool>();
-  choice.left_out = json["left_out"].get<std::string>();
-  std::string name = json["operator"].get<std::string>();
-  if (name == "none") {
+  choice.covers_all = answer->covers_all;
+  choice.left_out = answer->left_out;
+  if (answer->name == "none") {
     return choice;
   }
-  char separator = ':';
-  for (const auto& [key, value] : json["choices"].items()) {
-    if (!value.is_string()) {
-      return Error(ErrorCode::kInvalidArgument, model.name() + ": a choice is no string");
-    }
-    name += fmt::format("{}{}={}", separator, key, value.get<std::string>());
-    separator = ',';
-  }
-  auto parsed = ParseOperator(library, name);
+  auto parsed = ParseOperator(library, answer->name + answer->choices);
   if (!parsed) {
     return std::move(parsed).error().WithContext(model.name());
   }

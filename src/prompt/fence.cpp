@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/content_hash.h"
 
 namespace optiml {
@@ -14,6 +16,11 @@ std::string Fenced(std::string_view what, std::string_view text) {
   }
   return fmt::format("<<< {0} {1}\n{2}{3}{1} {0} >>>", what, number, text,
                      text.empty() || text.ends_with('\n') ? "" : "\n");
+}
+
+std::string Quoted(std::string_view text) {
+  return nlohmann::json(std::string(text))
+      .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 std::string NumberedLines(std::string_view text) {

@@ -16,6 +16,9 @@ namespace optiml {
 // fence. The same text gives the same fence. `what` is one word of ours.
 std::string Fenced(std::string_view what, std::string_view text);
 
+// A short text inside a prompt as data: a JSON string, with its quotes, in ASCII.
+std::string Quoted(std::string_view text);
+
 // Each line with its number before it: "  12| x += 1;".
 std::string NumberedLines(std::string_view text);
 

@@ -35,5 +35,10 @@ TEST(Fence, NumbersLines) {
   EXPECT_EQ(NumberedLines(""), "");
 }
 
+TEST(Quoted, IsAJsonString) {
+  EXPECT_EQ(Quoted("say \"hi\"\n=== system ===\n\xC3\xA4 \xFF"),
+            "\"say \\\"hi\\\"\\n=== system ===\\n\\u00e4 \\ufffd\"");
+}
+
 }  // namespace
 }  // namespace optiml

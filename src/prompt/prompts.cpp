@@ -14,14 +14,19 @@ namespace {
 struct PromptFiles {
   Prompt prompt;
   const char* name;
-  const char* schema;  // "" when the reply is the one of another prompt
+  const char* schema;  // "": as ReplySchema says
 };
-constexpr std::array<PromptFiles, 5> kPrompts = {
+constexpr std::array<PromptFiles, kPromptCount> kPrompts = {
     {{Prompt::kDiagnoser, "diagnoser", "diagnosis.schema.json"},
      {Prompt::kProposer, "proposer", "proposals.schema.json"},
      {Prompt::kJudgeBefore, "judge_before", "opinions.schema.json"},
      {Prompt::kJudgeAfter, "judge_after", "verdict.schema.json"},
-     {Prompt::kRepair, "repair", ""}}};
+     {Prompt::kRepair, "repair", ""},
+     {Prompt::kChooseOperator, "choose_operator", "operator_choice.schema.json"},
+     {Prompt::kDescribeTask, "describe_task", "task_interface.schema.json"},
+     {Prompt::kWriteReference, "write_reference", ""},
+     {Prompt::kWriteKernel, "write_kernel", ""},
+     {Prompt::kRepairKernel, "repair_kernel", ""}}};
 
 const PromptFiles& FilesOf(Prompt prompt) {
   for (const PromptFiles& files : kPrompts) {

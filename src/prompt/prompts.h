@@ -24,11 +24,25 @@ inline constexpr ModelRole kModelRoles[] = {ModelRole::kDiagnoser, ModelRole::kP
 std::string ModelRoleName(ModelRole role);  // "diagnoser", "proposer", "judge"
 std::optional<ModelRole> ParseModelRole(std::string_view name);
 
-enum class Prompt { kDiagnoser, kProposer, kJudgeBefore, kJudgeAfter, kRepair };
+enum class Prompt {
+  kDiagnoser,
+  kProposer,
+  kJudgeBefore,
+  kJudgeAfter,
+  kRepair,
+  // Of `generate`: a sentence becomes a task and its kernels.
+  kChooseOperator,
+  kDescribeTask,
+  kWriteReference,
+  kWriteKernel,
+  kRepairKernel,
+};
+inline constexpr int kPromptCount = 10;
 
 // "proposer 3f2a9c01"
 std::string PromptVersion(Prompt prompt);
-// The JSON Schema that its reply has to follow; "" for kRepair.
+// The JSON Schema that its reply has to follow; "" for kRepair, whose reply is that of the
+// question, and for those that are answered with code.
 std::string_view ReplySchema(Prompt prompt);
 
 // REQUIRES: `values` has exactly the template's holes.

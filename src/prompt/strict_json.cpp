@@ -123,6 +123,14 @@ Result<int64_t> ObjectReader::Integer(const char* key, int64_t low, int64_t high
   return value->get<int64_t>();
 }
 
+Result<bool> ObjectReader::Boolean(const char* key) {
+  OPTIML_ASSIGN(const Json* value, Take(key));
+  if (!value->is_boolean()) {
+    return Wrong(key, "true or false");
+  }
+  return value->get<bool>();
+}
+
 Result<size_t> ObjectReader::OneOf(const char* key, const std::vector<std::string>& allowed) {
   OPTIML_ASSIGN(const Json* value, Take(key));
   const auto found = value->is_string() ? std::find(allowed.begin(), allowed.end(),

@@ -31,6 +31,7 @@ class ObjectReader {
   Result<std::string> Text(const char* key, size_t most_bytes);
   Result<double> Number(const char* key, double low, double high);
   Result<int64_t> Integer(const char* key, int64_t low, int64_t high);
+  Result<bool> Boolean(const char* key);
   // The index of the word in `allowed`.
   Result<size_t> OneOf(const char* key, const std::vector<std::string>& allowed);
   Result<const nlohmann::json*> Array(const char* key, size_t least, size_t most);

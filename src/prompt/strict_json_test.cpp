@@ -31,7 +31,8 @@ TEST(StrictJson, RefusesEverythingElse) {
 }
 
 TEST(StrictJson, TakesKeysOfTheirKind) {
-  const nlohmann::json json = {{"t", "text"}, {"n", 0.5}, {"i", 7}, {"w", "up"}, {"a", {1, 2}}};
+  const nlohmann::json json = {{"t", "text"}, {"n", 0.5},    {"i", 7},
+                               {"w", "up"},   {"a", {1, 2}}, {"b", true}};
   auto reader = ObjectReader::Of(json, "edit 1");
   ASSERT_TRUE(reader);
   EXPECT_EQ(*reader->Text("t", 4), "text");
@@ -45,6 +46,8 @@ TEST(StrictJson, TakesKeysOfTheirKind) {
   EXPECT_EQ(*reader->OneOf("w", {"down", "up"}), 1U);
   EXPECT_FALSE(reader->OneOf("w", {"left"}));
   EXPECT_THAT(reader->NothingElse().error().message(), HasSubstr("edit 1: \"a\" is not asked for"));
+  EXPECT_TRUE(*reader->Boolean("b"));
+  EXPECT_THAT(reader->Boolean("i").error().message(), HasSubstr("true or false"));
   EXPECT_TRUE(reader->Array("a", 1, 2));
   EXPECT_FALSE(reader->Array("a", 3, 4));
   EXPECT_TRUE(reader->NothingElse());
