@@ -3,7 +3,7 @@
 
 An implementation of docs/mot.md of its own, in numpy with 64-bit floats, and a writer of the file
 format of its own: tests/mot/golden_test.cpp compares the program's with both. Run it again only when
-the format or the mathematics change:
+the format or the mathematics change, and torch_parity.py, which compares PyTorch with both, after it:
 
     python3 -m venv /tmp/v && /tmp/v/bin/pip install numpy && /tmp/v/bin/python tests/mot/golden.py
 """
