@@ -48,8 +48,9 @@ class Match {
     for (const Together& also : contract_.also) {
       Mark(sentence_.Find(also), explained_);
     }
-    BindSizes(sentence_, contract_, lexicon_, explained_, candidate_.request.sizes);
     ChooseDType();
+    BindSizes(sentence_, contract_, lexicon_, candidate_.request.dtype, explained_,
+              candidate_.request.sizes);
     Count();
     return is_met;
   }
@@ -120,8 +121,9 @@ class Match {
   void ChooseDType() {
     std::optional<DType> said;
     for (size_t i = 0; i < sentence_.tokens().size(); ++i) {
-      const std::optional<DType> dtype = sentence_.tokens()[i].dtype;
-      if (!dtype || explained_[i]) {
+      const Token& token = sentence_.tokens()[i];
+      const std::optional<DType> dtype = token.blas_dtype ? token.blas_dtype : token.dtype;
+      if (!dtype || (explained_[i] && !token.blas_dtype)) {
         continue;
       }
       const bool offered = std::find(contract_.dtypes.begin(), contract_.dtypes.end(), *dtype) !=
@@ -129,7 +131,9 @@ class Match {
       if (offered && (!said || *said == *dtype)) {
         said = *dtype;
         candidate_.request.dtype = *dtype;
-        explained_[i] = true;
+        explained_[i] = explained_[i] || !token.blas_dtype;
+      } else if (token.blas_dtype && explained_[i]) {
+        candidate_.unexplained.push_back(token.text);
       }
     }
   }
@@ -178,6 +182,13 @@ class Match {
   std::set<std::string> asked_;
   Candidate candidate_;
 };
+
+// A number that is left over is a question, but says nothing against the operator.
+int UnexplainedWords(const Candidate& candidate) {
+  return static_cast<int>(
+      std::count_if(candidate.unexplained.begin(), candidate.unexplained.end(),
+                    [](const std::string& text) { return text[0] < '0' || text[0] > '9'; }));
+}
 
 bool IsBetter(const Candidate& a, const Candidate& b) {
   if (a.unexplained.size() != b.unexplained.size()) {
@@ -233,8 +244,8 @@ MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
     Match match(contract, sentence, library.lexicon());
     const bool is_met = match.Run();
     Candidate candidate = match.Take();
-    const bool is_near = static_cast<int>(candidate.unexplained.size()) <=
-                         kMostUnexplainedPerCoreWord * candidate.core_words;
+    const bool is_near =
+        UnexplainedWords(candidate) <= kMostUnexplainedPerCoreWord * candidate.core_words;
     (is_met && is_near ? met : others).push_back(std::move(candidate));
   }
   MatchResult result;
