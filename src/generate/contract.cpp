@@ -131,10 +131,42 @@ class ContractReader {
     return alternatives;
   }
 
+  // "op=relu: max(x, 0)", "A * &x with sparse | csr".
+  Result<FormulaPattern> ReadFormula(std::string text, int line) const {
+    FormulaPattern read;
+    const size_t colon = text.find(": ");
+    const size_t equals = text.find('=');
+    if (colon != std::string::npos && equals < colon && text.find(' ') > colon) {
+      read.choice = text.substr(0, equals);
+      read.value = text.substr(equals + 1, colon - equals - 1);
+      text.erase(0, colon + 2);
+    }
+    const size_t with = text.find(" with ");
+    if (with != std::string::npos) {
+      for (const std::string& words : SplitAt(std::string_view(text).substr(with + 6), " | ")) {
+        OPTIML_ASSIGN(Together together, ReadTogether(words, line));
+        read.with.push_back(std::move(together));
+      }
+      text.resize(with);
+    }
+    std::vector<FormulaNode> pattern = ParsePattern(text);
+    if (pattern.empty()) {
+      return At(line, fmt::format("\"{}\" is no formula", text));
+    }
+    read.pattern = std::move(pattern.front());
+    return read;
+  }
+
   Result<void> ReadWords(const TomlValue& table, Contract& contract) const {
     for (const TomlEntry& entry : table.entries) {
       if (entry.key == "also") {
         OPTIML_ASSIGN(contract.also, ReadAlternatives(entry));
+      } else if (entry.key == "formulas") {
+        OPTIML_ASSIGN(const std::vector<std::string> texts, Strings(entry));
+        for (const std::string& text : texts) {
+          OPTIML_ASSIGN(FormulaPattern read, ReadFormula(text, entry.line));
+          contract.formulas.push_back(std::move(read));
+        }
       } else if (entry.key == "never") {
         OPTIML_ASSIGN(contract.never, ReadAlternatives(entry));
       } else if (entry.key == "needs") {
@@ -279,6 +311,14 @@ class ContractReader {
               ErrorCode::kParse,
               fmt::format("{}: a checked row has other sizes than the default ({})", file_, name));
         }
+      }
+    }
+    for (const FormulaPattern& formula : contract.formulas) {
+      const Choice* choice = contract.FindChoice(formula.choice);
+      if (!formula.choice.empty() &&
+          (choice == nullptr || choice->Find(formula.value) == nullptr)) {
+        return Error(ErrorCode::kParse,
+                     fmt::format("{}: no choice \"{}={}\"", file_, formula.choice, formula.value));
       }
     }
     for (const Need& need : contract.needs) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/formula.h"
 #include "generate/sentence.h"
 #include "generate/template.h"
+#include "generate/tokens.h"
 #include "task/names.h"
 
 namespace optiml {
@@ -25,9 +27,11 @@ bool Weighs(const Token& token) {
 // One contract and one sentence.
 class Match {
  public:
-  Match(const Contract& contract, const Sentence& sentence, const Lexicon& lexicon)
+  Match(const Contract& contract, const Sentence& sentence, std::span<const Formula> formulas,
+        const Lexicon& lexicon)
       : contract_(contract),
         sentence_(sentence),
+        formulas_(formulas),
         lexicon_(lexicon),
         core_(sentence.tokens().size()),
         explained_(sentence.tokens().size()) {
@@ -37,6 +41,9 @@ class Match {
 
   // Whether all needs are met. The candidate is filled in either way.
   bool Run() {
+    for (size_t i = 0; i < formulas_.size(); ++i) {
+      fits_.push_back(ReadFormula(i));
+    }
     for (const Choice& choice : contract_.choices) {
       Choose(choice);
     }
@@ -44,6 +51,8 @@ class Match {
     for (const Need& need : contract_.needs) {
       is_met = Meet(need) && is_met;
     }
+    // A formula says all that the operator needs.
+    is_met = is_met || std::find(fits_.begin(), fits_.end(), true) != fits_.end();
     explained_ = core_;
     for (const Together& also : contract_.also) {
       Mark(sentence_.Find(also), explained_);
@@ -65,8 +74,56 @@ class Match {
     }
   }
 
+  // Whether a formula of the sentence is one of the contract's.
+  bool ReadFormula(size_t index) {
+    for (const FormulaPattern& one : contract_.formulas) {
+      if (!Fits(one.pattern, formulas_[index].root)) {
+        continue;
+      }
+      const auto with = std::find_if(one.with.begin(), one.with.end(), [&](const Together& words) {
+        return !sentence_.Find(words).empty();
+      });
+      if (with == one.with.end() && !one.with.empty()) {
+        continue;
+      }
+      if (with != one.with.end()) {
+        Mark(sentence_.Find(*with), core_);
+      }
+      for (size_t i = 0; i < sentence_.tokens().size(); ++i) {
+        core_[i] = core_[i] || sentence_.tokens()[i].formula == static_cast<int>(index);
+      }
+      if (!one.choice.empty()) {
+        candidate_.request.choices[one.choice] = one.value;
+        said_.insert(one.choice);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // A formula that the contract has not is one thing that is left over, whatever its words are.
+  void CountFormulas() {
+    const std::vector<Token>& tokens = sentence_.tokens();
+    for (size_t f = 0; f < formulas_.size(); ++f) {
+      if (fits_[f]) {
+        continue;
+      }
+      std::string text;
+      for (size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i].formula == static_cast<int>(f)) {
+          text += (text.empty() ? "" : " ") + tokens[i].text;
+          explained_[i] = true;  // counted
+        }
+      }
+      candidate_.unexplained.push_back(text);
+    }
+  }
+
   // The value whose words cover most of the sentence.
   void Choose(const Choice& choice) {
+    if (said_.contains(choice.name)) {
+      return;
+    }
     const ChoiceValue* best = nullptr;
     std::set<size_t> best_covered;
     for (const ChoiceValue& value : choice.values) {
@@ -150,6 +207,7 @@ class Match {
   }
 
   void Count() {
+    CountFormulas();
     const std::vector<Token>& tokens = sentence_.tokens();
     for (const Together& never : contract_.never) {
       const Covered covered = sentence_.Find(never);
@@ -175,6 +233,8 @@ class Match {
 
   const Contract& contract_;
   const Sentence& sentence_;
+  std::span<const Formula> formulas_;
+  std::vector<bool> fits_;  // per formula
   const Lexicon& lexicon_;
   std::vector<bool> core_;
   std::vector<bool> explained_;
@@ -234,14 +294,31 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
   return unknown;
 }
 
+// The sentence with marks where its formulas are.
+std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
+  std::string plain = PlainSigns(text);
+  std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
+  std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
+  formulas = FindFormulas(plain);
+  std::string marked;
+  size_t at = 0;
+  for (const Formula& formula : formulas) {
+    marked += plain.substr(at, formula.begin - at) + kFormulaBegin +
+              plain.substr(formula.begin, formula.end - formula.begin) + kFormulaEnd;
+    at = formula.end;
+  }
+  return marked + plain.substr(at);
+}
+
 }  // namespace
 
 MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
-  const Sentence sentence(library.lexicon().Read(text));
+  std::vector<Formula> formulas;
+  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)));
   std::vector<Candidate> met;
   std::vector<Candidate> others;
   for (const Contract& contract : library.contracts()) {
-    Match match(contract, sentence, library.lexicon());
+    Match match(contract, sentence, formulas, library.lexicon());
     const bool is_met = match.Run();
     Candidate candidate = match.Take();
     const bool is_near =

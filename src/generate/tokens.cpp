@@ -38,40 +38,11 @@ constexpr std::array<std::pair<std::string_view, int64_t>, 6> kUnits = {{{"kb", 
 constexpr std::array<std::pair<int64_t, int64_t>, 5> kFrames = {
     {{480, 640}, {720, 1280}, {1080, 1920}, {1440, 2560}, {2160, 3840}}};
 
-// Signs of formulas that are no ASCII.
-std::string Plain(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSigns = {
-      {{"×", " x "},
-       {"·", " * "},
-       {"²", "^2 "},
-       {"³", "^3 "},
-       {"−", " - "},
-       {"–", " - "},
-       {"—", " - "},
-       {"Σ", " sum "},
-       {"∑", " sum "},
-       {"√", " sqrt "},
-       {"’", "'"},
-       {"‘", "'"},
-       {"“", " "},
-       {"”", " "}}};
-  std::string plain;
-  for (size_t i = 0; i < text.size();) {
-    bool is_sign = false;
-    for (const auto& [sign, ascii] : kSigns) {
-      if (text.substr(i, sign.size()) == sign) {
-        plain += ascii;
-        i += sign.size();
-        is_sign = true;
-        break;
-      }
-    }
-    if (!is_sign) {
-      const char c = text[i++];
-      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
+std::string Lower(std::string text) {
+  for (char& c : text) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
-  return plain;
+  return text;
 }
 
 class Splitter {
@@ -101,6 +72,7 @@ class Splitter {
     token.kind = kind;
     token.word = std::move(word);
     token.text = std::move(text);
+    token.formula = formula_;
     tokens_.push_back(std::move(token));
   }
   void AddNumber(int64_t value, std::string text) {
@@ -277,7 +249,11 @@ class Splitter {
       Add(Token::Kind::kOperator, sign, sign);
       at_ += sign.size() - 1;
     };
-    if (c == '+' && At(at_ + 1) == '=') {
+    if (c == kFormulaBegin) {
+      formula_ = ++formulas_;
+    } else if (c == kFormulaEnd) {
+      formula_ = -1;
+    } else if (c == '+' && At(at_ + 1) == '=') {
       add("+=");
     } else if (c == '*' && At(at_ + 1) == '*') {
       add("^");
@@ -312,6 +288,8 @@ class Splitter {
 
   std::string text_;
   size_t at_ = 0;
+  int formula_ = -1;   // that is being read
+  int formulas_ = -1;  // the last one
   std::vector<Token> tokens_;
 };
 
@@ -364,8 +342,50 @@ Token Power(const Token& base, const Token& exponent) {
 
 }  // namespace
 
+std::string PlainSigns(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kSigns = {
+      {{"×", " x "},
+       {"·", " * "},
+       {"²", "^2 "},
+       {"³", "^3 "},
+       {"−", "-"},
+       {"–", " - "},
+       {"—", " - "},
+       {"Σ", " sum"},
+       {"∑", " sum"},
+       {"√", " sqrt"},
+       {"’", "'"},
+       {"‘", "'"},
+       {"“", " "},
+       {"”", " "},
+       {"⊙", " .* "},
+       {"‖", "||"},
+       {"ᵀ", "^T "},
+       {"→", " -> "},
+       {"ε", "eps"}}};
+  std::string plain;
+  for (size_t i = 0; i < text.size();) {
+    bool is_sign = false;
+    for (const auto& [sign, ascii] : kSigns) {
+      if (text.substr(i, sign.size()) == sign) {
+        plain += ascii;
+        i += sign.size();
+        // "Σ x" and "Σ_i": a word of its own, but for its index.
+        plain += (ascii == " sum" || ascii == " sqrt") && i < text.size() && IsLetter(text[i]) ? " "
+                                                                                               : "";
+        is_sign = true;
+        break;
+      }
+    }
+    if (!is_sign) {
+      plain += text[i++];
+    }
+  }
+  return plain;
+}
+
 std::vector<Token> SplitText(std::string_view text) {
-  return Splitter(Plain(text)).Split();
+  return Splitter(Lower(PlainSigns(text))).Split();
 }
 
 void JoinNumbers(std::vector<Token>& tokens) {
