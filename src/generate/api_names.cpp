@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <vector>
 
 namespace optiml {
@@ -120,6 +121,9 @@ class Speaker {
       spoken_ += !has_path && words_.roots.contains(root) ? root + " " : "";
       has_path = true;
     }
+    if (Method()) {
+      return;
+    }
     const size_t end = EndOfName(at_);
     const std::string_view name = text_.substr(at_, end - at_);
     at_ = end;
@@ -130,8 +134,53 @@ class Speaker {
       spoken_ += ' ';
       return;
     }
+    if (name == "O" && At(at_) == '(' && text_.find(')', at_) != std::string_view::npos) {
+      at_ = text_.find(')', at_) + 1;  // "O(n^2)"
+      return;
+    }
     spoken_ += SplitIdentifier(name, words_.whole);
+    SizesOfCall(Lower(name));
+    if (text_.substr(at_, 6) == "[::-1]") {
+      spoken_ += " reversed ";
+      at_ += 6;
+    }
     Along(Lower(name), is_method, has_path);
+  }
+
+  bool Method() {
+    for (const auto& [method, words] : words_.methods) {
+      if (text_.substr(at_, method.size()) == method && !IsOfName(At(at_ + method.size()))) {
+        Say(words);
+        at_ += method.size();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // "Conv2d(64, 128, 3, padding=1)": what the numbers are.
+  void SizesOfCall(const std::string& name) {
+    const auto call = words_.calls.find(name);
+    const size_t close = text_.find_first_of("()", at_ + 1);
+    if (call == words_.calls.end() || At(at_) != '(' || close == std::string_view::npos ||
+        text_[close] != ')' || close - at_ > kMostArguments) {
+      return;
+    }
+    std::istringstream names(call->second);
+    std::string said;
+    for (const std::string& argument : Arguments(text_.substr(at_ + 1, close - at_ - 1))) {
+      std::string size;
+      names >> size;
+      if (argument.find('=') != std::string::npos) {
+        said += " " + SpeakNames(argument, words_) + " ";
+      } else if (IsInteger(argument) && !size.empty() && size != "-") {
+        said += " , " + size + " = " + argument + " , ";
+      } else if (!IsInteger(argument)) {
+        said += " " + argument + " ";
+      }
+    }
+    spoken_ += said;
+    at_ = close + 1;
   }
 
   // "reduction='mean'", "axis=-1". Numbers stay for the sizes.

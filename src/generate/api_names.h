@@ -20,6 +20,8 @@ struct ApiWords {
   std::set<std::string> whole;                  // "ReLU": no border of words inside
   std::set<std::string> along;                  // functions whose last argument may be an axis
   std::set<std::string> dimensions;             // names in tuples of extents: "batch", "hidden"
+  std::map<std::string, std::string> methods;   // "maximum.accumulate" -> "cummax"
+  std::map<std::string, std::string> calls;     // "linear" -> "inputs outputs"
   std::map<std::string, std::string> keywords;  // "training=false" -> "inference"
 };
 

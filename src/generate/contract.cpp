@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "task/launcher_scan.h"
 #include "task/toml_document.h"
@@ -39,6 +40,7 @@ class ContractReader {
     OPTIML_ASSIGN(const TomlValue document, ParseToml(files_.contract.substr(0, split + 1), file_));
     Contract contract;
     contract.task_text = files_.contract.substr(split + 1);
+    contract.parameters = CountParameters(contract.task_text);
     contract.kernel = files_.kernel;
     contract.reference = files_.reference;
     for (const TomlEntry& entry : document.entries) {
@@ -95,6 +97,18 @@ class ContractReader {
       }
     }
     return {};
+  }
+
+  // low = { dtype = "f32", fill = "uniform", min = -0.9, max = -0.1 }
+  static size_t CountParameters(const std::string& task_text) {
+    size_t count = 0;
+    std::istringstream in(task_text.substr(0, task_text.find("\n[", 1)));
+    for (std::string line; std::getline(in, line);) {
+      const bool is_value =
+          line.find("dtype") != std::string::npos && line.find("shape") == std::string::npos;
+      count += is_value ? 1 : 0;
+    }
+    return count;
   }
 
   // A phrase of variables alone, or one that loses a word, would be found nearly everywhere.

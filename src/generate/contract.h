@@ -92,6 +92,8 @@ struct Contract {
   std::vector<std::string> count;  // sizes that a plain number of elements gives
   std::map<std::string, std::vector<Phrase>> named;
 
+  size_t parameters = 0;  // arguments that are one number, and no size
+
   std::string task_text;  // [args] ... [cost], with holes
   std::string kernel;
   std::string reference;

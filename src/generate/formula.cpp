@@ -33,30 +33,22 @@ FormulaNode Rewritten(FormulaNode node);
 // One name for a function of every library.
 std::string FunctionName(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {
-      {"fmaxf", "max"},        {"fmax", "max"},
-      {"maximum", "max"},      {"amax", "max"},
-      {"fminf", "min"},        {"fmin", "min"},
-      {"minimum", "min"},      {"amin", "min"},
-      {"fabsf", "abs"},        {"fabs", "abs"},
-      {"absolute", "abs"},     {"expf", "exp"},
-      {"__expf", "exp"},       {"exp_", "exp"},
-      {"logf", "log"},         {"ln", "log"},
-      {"__logf", "log"},       {"sqrtf", "sqrt"},
-      {"rsqrtf", "rsqrt"},     {"sinf", "sin"},
-      {"cosf", "cos"},         {"tanhf", "tanh"},
-      {"powf", "pow"},         {"power", "pow"},
-      {"average", "mean"},     {"E", "mean"},
-      {"fmaf", "fma"},         {"vdot", "dot"},
-      {"inner", "dot"},        {"mm", "matmul"},
-      {"mv", "matvec"},        {"nrm2", "norm"},
-      {"norm2", "norm"},       {"swish", "silu"},
-      {"mul", "multiply"},     {"mul_", "multiply"},
-      {"add_", "add"},         {"sub_", "subtract"},
-      {"sub", "subtract"},     {"div_", "divide"},
-      {"div", "divide"},       {"outer", "outer"},
-      {"clamp", "clip"},       {"logsoftmax", "log_softmax"},
-      {"vector_norm", "norm"}, {"expit", "sigmoid"},
-      {"mtimes", "matmul"},    {"times", "multiply"}};
+      {"fmaxf", "max"},        {"fmax", "max"},      {"maximum", "max"},
+      {"amax", "max"},         {"fminf", "min"},     {"fmin", "min"},
+      {"minimum", "min"},      {"amin", "min"},      {"fabsf", "abs"},
+      {"fabs", "abs"},         {"absolute", "abs"},  {"expf", "exp"},
+      {"__expf", "exp"},       {"exp_", "exp"},      {"logf", "log"},
+      {"ln", "log"},           {"__logf", "log"},    {"sqrtf", "sqrt"},
+      {"rsqrtf", "rsqrt"},     {"sinf", "sin"},      {"cosf", "cos"},
+      {"tanhf", "tanh"},       {"powf", "pow"},      {"power", "pow"},
+      {"average", "mean"},     {"E", "mean"},        {"fmaf", "fma"},
+      {"vdot", "dot"},         {"inner", "dot"},     {"nrm2", "norm"},
+      {"norm2", "norm"},       {"swish", "silu"},    {"mul", "multiply"},
+      {"mul_", "multiply"},    {"add_", "add"},      {"sub_", "subtract"},
+      {"sub", "subtract"},     {"div_", "divide"},   {"div", "divide"},
+      {"outer", "outer"},      {"clamp", "clip"},    {"logsoftmax", "log_softmax"},
+      {"vector_norm", "norm"}, {"expit", "sigmoid"}, {"mtimes", "mm"},
+      {"times", "multiply"}};
   const auto found = kNames.find(name);
   return found == kNames.end() ? name : found->second;
 }
@@ -164,10 +156,52 @@ void CanonicalArguments(FormulaNode& node) {
   node.kids = std::move(kids);
 }
 
+// "'bij,bjk->bik'" as "abc_acd_abd": letters in the order in which they come.
+std::string EinsumForm(const std::string& subscripts) {
+  std::map<char, char> letters;
+  std::string form;
+  for (const char c : subscripts) {
+    if (c >= 'a' && c <= 'z') {
+      form += letters.emplace(c, static_cast<char>('a' + letters.size())).first->second;
+    } else if (c == ',' || c == '>') {
+      form += '_';
+    }
+  }
+  return form;
+}
+
+FormulaNode Arithmetic(const std::string& name, FormulaNode left, FormulaNode right) {
+  if (name == "subtract") {
+    right = Make(Kind::kMultiply, {MakeNumber(-1), std::move(right)});
+  } else if (name == "divide") {
+    right = Make(Kind::kInverse, {std::move(right)});
+  }
+  const bool adds = name == "add" || name == "subtract";
+  return Make(adds ? Kind::kAdd : Kind::kMultiply, {std::move(left), std::move(right)});
+}
+
+// "y.add_(x, alpha=a)" is y = y + a x.
+std::optional<FormulaNode> ScaledAdd(const FormulaNode& node) {
+  if ((node.name != "add" && node.name != "subtract") || node.kids.size() < 3) {
+    return std::nullopt;
+  }
+  for (const FormulaNode& kid : node.kids) {
+    if (kid.kind == Kind::kKeyword && kid.name == "alpha") {
+      FormulaNode scaled = Make(Kind::kMultiply, {kid.kids[0], node.kids[1]});
+      return Make(Kind::kAssign,
+                  {node.kids[0], Arithmetic(node.name, node.kids[0], std::move(scaled))}, "=");
+    }
+  }
+  return std::nullopt;
+}
+
 FormulaNode CanonicalCall(FormulaNode node) {
   static const std::set<std::string> kOver = {"sum", "mean", "prod", "max", "min"};
   node.name = FunctionName(node.name);
   const bool is_binary_name = node.name == "max" || node.name == "min";
+  if (const std::optional<FormulaNode> scaled = ScaledAdd(node)) {
+    return Rewritten(*scaled);
+  }
   CanonicalArguments(node);
   const size_t count = node.kids.size();
   if (node.name == "pow" && count == 2) {
@@ -189,10 +223,16 @@ FormulaNode CanonicalCall(FormulaNode node) {
   if (node.name == "transpose" && count == 1) {
     return Make(Kind::kTranspose, std::move(node.kids));
   }
-  if (node.name == "matmul" && count == 2) {
-    return Make(Kind::kMatmul, std::move(node.kids));
-  }
   // The larger of two is no reduction; "max(x, -1)" is one along an axis only by keyword.
+  if (node.name == "einsum" && count >= 2 && node.kids[0].kind == Kind::kName) {
+    node.name += "_" + EinsumForm(node.kids[0].name);
+    node.kids.erase(node.kids.begin());
+    return node;
+  }
+  if (count == 2 && (node.name == "add" || node.name == "subtract" || node.name == "multiply" ||
+                     node.name == "divide")) {
+    return Rewritten(Arithmetic(node.name, node.kids[0], node.kids[1]));
+  }
   if (kOver.contains(node.name) &&
       (count == 1 || (count == 2 && !is_binary_name && node.kids[1].kind == Kind::kNumber))) {
     if (count == 2 && node.kids[1].value == 2) {
@@ -205,6 +245,9 @@ FormulaNode CanonicalCall(FormulaNode node) {
 
 // "i*ld + j" is [i][j]; ":" as the only index says nothing.
 FormulaNode CanonicalIndex(FormulaNode node) {
+  if (node.kids.size() == 2 && node.kids[0].kind == Kind::kName && node.kids[0].name == "E") {
+    return Make(Kind::kOver, {node.kids[1]}, "mean");
+  }
   if (node.kids.size() == 2 && node.kids[1].kind == Kind::kName && node.kids[1].name == ":") {
     return node.kids[0];
   }
@@ -267,6 +310,45 @@ FormulaNode Accumulated(FormulaNode left, FormulaNode right) {
     over.kids.push_back(Make(Kind::kName, {}, index));
   }
   return Make(Kind::kAssign, {std::move(left), std::move(over)}, "=");
+}
+
+bool Mentions(const FormulaNode& node, const std::string& name) {
+  return (node.kind == Kind::kName && node.name == name) ||
+         std::any_of(node.kids.begin(), node.kids.end(),
+                     [&](const FormulaNode& kid) { return Mentions(kid, name); });
+}
+
+// What does not run with the index stands outside of the sum: "sum_k x[k] / n".
+FormulaNode CanonicalOver(FormulaNode node) {
+  if (node.kids[0].kind != Kind::kMultiply || node.name != "sum" ||
+      (node.kids.size() > 1 && node.kids[1].kind != Kind::kName)) {
+    return node;
+  }
+  std::set<std::string> running;
+  for (size_t i = 1; i < node.kids.size(); ++i) {
+    running.insert(node.kids[i].name);
+  }
+  if (running.empty()) {
+    running = FreeIndices(node.kids[0]);
+  }
+  FormulaNode outside = Make(Kind::kMultiply, {});
+  FormulaNode inside = Make(Kind::kMultiply, {});
+  for (FormulaNode& kid : node.kids[0].kids) {
+    const bool runs = running.empty() ||
+                      std::any_of(running.begin(), running.end(),
+                                  [&](const std::string& index) { return Mentions(kid, index); });
+    (runs ? inside : outside).kids.push_back(std::move(kid));
+  }
+  if (inside.kids.empty() || outside.kids.empty()) {
+    inside.kids.insert(inside.kids.end(), outside.kids.begin(), outside.kids.end());
+    node.kids[0] = std::move(inside);
+    FoldNumbers(node.kids[0]);
+    return node;
+  }
+  FoldNumbers(inside);
+  node.kids[0] = std::move(inside);
+  outside.kids.push_back(std::move(node));
+  return outside;
 }
 
 FormulaNode CanonicalAssign(FormulaNode node) {
@@ -393,6 +475,8 @@ FormulaNode Rewritten(FormulaNode node) {
       return CanonicalCall(std::move(node));
     case Kind::kIndex:
       return CanonicalIndex(std::move(node));
+    case Kind::kOver:
+      return CanonicalOver(std::move(node));
     case Kind::kAssign:
       return CanonicalAssign(std::move(node));
     default:
@@ -422,6 +506,9 @@ bool IsScalar(const FormulaNode& node, bool loosely) {
     case Kind::kName: {
       if (node.is_array || !IsLower(node.name[0])) {
         return false;
+      }
+      if (node.name.starts_with("eps")) {
+        return true;
       }
       const bool is_letter = node.name.size() == 1 && std::string_view("xyzuvwf").find(
                                                           node.name[0]) == std::string_view::npos;
@@ -583,6 +670,17 @@ bool Contains(const FormulaNode& node, const FormulaNode& part) {
                                      [&](const FormulaNode& kid) { return Contains(kid, part); });
 }
 
+// "y[i][j] = f(x[i][j], b[j])": something on the right has the index of the left.
+bool KeepsIndex(const FormulaNode& assign) {
+  const FormulaNode& left = assign.kids[0];
+  std::vector<const FormulaNode*> indexed;
+  Collect(assign.kids[1], Kind::kIndex, indexed);
+  return std::any_of(indexed.begin(), indexed.end(), [&](const FormulaNode* one) {
+    return one->kids.size() == left.kids.size() &&
+           std::equal(one->kids.begin() + 1, one->kids.end(), left.kids.begin() + 1);
+  });
+}
+
 }  // namespace
 
 FormulaNode Canonical(FormulaNode node) {
@@ -601,7 +699,8 @@ bool Fits(const FormulaNode& pattern, const FormulaNode& formula) {
   if (formula.kids[0].kind == Kind::kName && Contains(right, formula.kids[0])) {
     MarkAll(right, {formula.kids[0].name});
   }
-  return formula.kids[0].kind == Kind::kName && Unifier().Unify(pattern, right);
+  return (formula.kids[0].kind == Kind::kName || KeepsIndex(formula)) &&
+         Unifier().Unify(pattern, right);
 }
 
 std::string FormatFormula(const FormulaNode& node) {

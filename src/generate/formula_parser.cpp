@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <set>
@@ -154,7 +155,8 @@ FormulaNode MakeName(std::string name) {
 
 // What takes many values to one.
 bool IsReduction(const std::string& name) {
-  static const std::set<std::string> kNames = {"sum", "max", "min", "mean", "prod"};
+  static const std::set<std::string> kNames = {"sum",  "max",    "min",   "mean",
+                                               "prod", "argmax", "argmin"};
   return kNames.contains(name);
 }
 
@@ -185,6 +187,15 @@ bool IsWordLike(const FormulaNode& node) {
          !kSymbols.contains(node.name);
 }
 
+// Calls whose operands tell operators apart: "dot(A, v)", "y.add_(x, alpha=a)".
+bool IsArithmetic(const std::string& name) {
+  static const std::set<std::string> kNames = {"mm",    "matmul", "mv",   "dot",  "vdot", "inner",
+                                               "outer", "bmm",    "add",  "add_", "sub",  "sub_",
+                                               "mul",   "mul_",   "div",  "div_", "pow",  "einsum",
+                                               "where", "mtimes", "clip", "clamp"};
+  return kNames.contains(name);
+}
+
 // A part that only a formula has.
 bool HasForm(const FormulaNode& node) {
   switch (node.kind) {
@@ -198,7 +209,10 @@ bool HasForm(const FormulaNode& node) {
     case Kind::kIndex:
     case Kind::kCompare:
       return true;
-    case Kind::kCall:  // "sum(abs(x))"; one call alone is words
+    case Kind::kCall:  // "sum(abs(x))"; one call alone is words, but for those of arithmetic
+      if (IsArithmetic(node.name) && node.kids.size() >= 2) {
+        return true;
+      }
       if (IsFunction(node.name) &&
           std::any_of(node.kids.begin(), node.kids.end(), [](const FormulaNode& kid) {
             return kid.kind == Kind::kCall && IsFunction(kid.name);
@@ -318,6 +332,12 @@ class Parser {
     if (IsWordLike(left) && IsWordLike(right)) {
       return is_assigned_ && text != "/" && before == after && (before || text != "-");
     }
+    const auto is_long = [](const FormulaNode& node) {
+      return node.kind == Kind::kName && node.name.size() > 2;
+    };
+    if (text == "/" && is_long(left) && is_long(right)) {
+      return false;  // "gamma/beta"
+    }
     if (text == "-" || text == "/") {
       const bool is_dimension = right.kind == Kind::kName &&
                                 (right.name == "D" || right.name == "d") &&
@@ -390,7 +410,7 @@ class Parser {
       return false;
     }
     if (left.kind == Kind::kNumber) {
-      return !SpaceBefore(at_);
+      return !SpaceBefore(at_) || left.value != std::floor(left.value);  // "0.299 R"
     }
     const bool is_letter = (left.kind == Kind::kName && left.name.size() == 1) ||
                            left.kind == Kind::kTranspose ||
@@ -410,6 +430,9 @@ class Parser {
       Node operand = Unary(depth + 1);
       if (!operand) {
         return operand;
+      }
+      if (operand->kind == Kind::kNumber) {
+        return MakeNumber(-operand->value);
       }
       return Make(Kind::kMultiply, {MakeNumber(-1), *std::move(operand)});
     }
@@ -516,6 +539,14 @@ class Parser {
       } else if (Is("[") && at_ + 1 < signs_.size() && signs_[at_ + 1].text == "]") {
         at_ += 2;
       } else {
+        if (IsOf(Sign::Kind::kOther) && Text()[0] == '\'') {
+          kids.push_back(MakeName(Text()));
+          ++at_;
+          if (Is(",")) {
+            ++at_;
+          }
+          continue;
+        }
         const bool is_keyword = IsOf(Sign::Kind::kName) && Text(1) == "=";
         const std::string key = is_keyword ? Text() : "";
         at_ += is_keyword ? 2 : 0;
@@ -586,6 +617,11 @@ class Parser {
         return over;
       }
     }
+    if (IsReduction(name)) {
+      if (Node over = OverPhrase(name, depth)) {
+        return over;
+      }
+    }
     if (Is("(") && !SpaceBefore(at_)) {
       const size_t mark = at_++;
       std::vector<FormulaNode> kids;
@@ -651,6 +687,33 @@ class Parser {
     return Make(Kind::kIndex, std::move(kids));
   }
 
+  // "sum |x[i]|", "sum of x[i]*y[i]", "sum over k from a to b of x(k)*y(k)".
+  Node OverPhrase(const std::string& name, int depth) {
+    const size_t mark = at_;
+    std::vector<FormulaNode> indices;
+    if (Text() == "over") {
+      ++at_;
+      bool is_range = false;
+      while (at_ < signs_.size() && Text() != "of" && at_ - mark < 24) {
+        is_range = is_range || Text() == "from" || Text() == "in" || Text() == "=";
+        if (!is_range && IsOf(Sign::Kind::kName) && Text().size() == 1) {
+          indices.push_back(MakeName(Text()));
+        }
+        ++at_;
+      }
+    }
+    const bool has_of = Text() == "of";
+    at_ += has_of ? 1 : 0;
+    const bool begins = has_of || (SpaceBefore(at_) && (IsOf(Sign::Kind::kName) || Is("|")));
+    Node body = begins && depth < kDeepest ? Product(depth + 1) : std::nullopt;
+    if (!body || !HasForm(*body)) {
+      at_ = mark;
+      return std::nullopt;
+    }
+    indices.insert(indices.begin(), *std::move(body));
+    return Make(Kind::kOver, std::move(indices), name);
+  }
+
   // "sum_k A[i][k]", "sum_{r,s} ...".
   Node Over(const std::string& name, const std::string& subscript, int depth) {
     const size_t mark = at_;
@@ -695,7 +758,7 @@ class Parser {
 // "B*T" in a list, "M/N": extents.
 bool IsExtents(const FormulaNode& node) {
   if (node.kind == Kind::kName) {
-    return node.name.size() <= 2 && IsUpper(node.name[0]);
+    return node.name.size() <= 3 && IsUpper(node.name[0]);
   }
   const bool passes = node.kind == Kind::kMultiply || node.kind == Kind::kInverse ||
                       node.kind == Kind::kAdd || node.kind == Kind::kNumber;
@@ -703,8 +766,13 @@ bool IsExtents(const FormulaNode& node) {
 }
 
 bool IsFormula(const FormulaNode& node, std::string_view text, size_t begin, size_t end) {
-  if (node.kind == Kind::kCompare || node.kind == Kind::kIndex || !HasForm(node) ||
-      !HasName(node)) {
+  const bool is_set = node.kind == Kind::kAssign && node.name == "=" &&
+                      (node.kids[1].kind == Kind::kNumber ||
+                       (node.kids[1].kind == Kind::kName && node.kids[0].kind == Kind::kName));
+  const bool is_negative = node.kind == Kind::kMultiply && node.kids[0].kind == Kind::kNumber &&
+                           node.kids[0].value == -1 && node.kids[1].kind == Kind::kName;
+  if (node.kind == Kind::kCompare || node.kind == Kind::kIndex || is_set || is_negative ||
+      !HasForm(node) || !HasName(node)) {
     return false;
   }
   const auto near = [&](size_t i) { return i < text.size() ? text[i] : ' '; };
@@ -717,6 +785,13 @@ bool IsFormula(const FormulaNode& node, std::string_view text, size_t begin, siz
   return true;
 }
 
+// "a*x + b*(the six neighbours)": what was read is only a part, and means nothing.
+bool GoesOn(const std::vector<Sign>& signs, size_t end) {
+  static const std::set<std::string> kSigns = {"*", "/", "^", "**", ".*", "./", "@"};
+  return signs[end].kind == Sign::Kind::kSign && kSigns.contains(signs[end].text) &&
+         end + 1 < signs.size();
+}
+
 }  // namespace
 
 std::vector<Formula> FindFormulas(std::string_view text) {
@@ -726,11 +801,25 @@ std::vector<Formula> FindFormulas(std::string_view text) {
   for (size_t i = 0; i < signs.size();) {
     size_t end = i;
     const std::optional<FormulaNode> node = Parser(signs).Statement(i, end);
-    if (!node || end == i || !IsFormula(*node, text, signs[i].begin, signs[end - 1].end)) {
+    const bool is_order = node && (node->kind == Kind::kCall || node->kind == Kind::kIndex) &&
+                          signs[i].text == "O";  // "O(n^2)"
+    if (is_order) {
+      i = end;
+      continue;
+    }
+    // "row-wise": a sign inside of a word begins nothing.
+    const bool inside_word = i > 0 && signs[i].text == "-" && !signs[i].after_space &&
+                             signs[i - 1].kind != Sign::Kind::kSign;
+    if (!node || end == i || inside_word ||
+        !IsFormula(*node, text, signs[i].begin, signs[end - 1].end)) {
       ++i;
       continue;
     }
-    formulas.push_back({signs[i].begin, signs[end - 1].end, Canonical(*node)});
+    FormulaNode root = Canonical(*node);
+    if (end < signs.size() && GoesOn(signs, end)) {
+      root = Make(Kind::kCall, {}, "?");
+    }
+    formulas.push_back({signs[i].begin, signs[end - 1].end, std::move(root)});
     i = end;
   }
   return formulas;

@@ -18,10 +18,12 @@ namespace {
 constexpr int kMostUnexplainedPerCoreWord = 2;
 
 bool Weighs(const Token& token) {
-  if (token.is_stop || token.is_weak || token.is_variable()) {
+  if (token.is_stop || token.is_weak || token.is_hint || token.is_variable()) {
     return false;
   }
-  return token.kind != Token::Kind::kOperator || (token.word != "[" && token.word != "]");
+  // What is a formula is read as one; elsewhere these signs are punctuation.
+  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?", "+", "-"};
+  return token.kind != Token::Kind::kOperator || !kPunctuation.contains(token.word);
 }
 
 // One contract and one sentence.
@@ -60,6 +62,7 @@ class Match {
     ChooseDType();
     BindSizes(sentence_, contract_, lexicon_, candidate_.request.dtype, explained_,
               candidate_.request.sizes);
+    TakeParameters();
     Count();
     return is_met;
   }
@@ -193,6 +196,42 @@ class Match {
         candidate_.unexplained.push_back(token.text);
       }
     }
+  }
+
+  // "clamp to [-1, 1]", "above 0.5": values of the arguments that are one number. Fractions first,
+  // for they are no sizes. "2d" holds where the operator has sizes for so many extents.
+  void TakeParameters() {
+    size_t left = contract_.parameters;
+    const std::vector<Token>& tokens = sentence_.tokens();
+    for (const bool fractions : {true, false}) {
+      for (size_t i = 0; i < tokens.size() && left > 0; ++i) {
+        const bool is_fraction = tokens[i].kind == Token::Kind::kWord && !tokens[i].word.empty() &&
+                                 tokens[i].word[0] >= '0' && tokens[i].word[0] <= '9' &&
+                                 tokens[i].word.find_first_of(".-") != std::string::npos;
+        const bool is_number = tokens[i].kind == Token::Kind::kNumber && !IsUnit(i + 1);
+        if (!explained_[i] && (fractions ? is_fraction : is_number)) {
+          explained_[i] = true;
+          --left;
+        }
+      }
+    }
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].word.size() == 2 && tokens[i].word[1] == 'd' && tokens[i].word[0] >= '1' &&
+          tokens[i].word[0] <= '4' && HasRank(static_cast<size_t>(tokens[i].word[0] - '0'))) {
+        explained_[i] = true;
+      }
+    }
+  }
+
+  // "7 heads": a number of something is no value.
+  bool IsUnit(size_t i) const {
+    return i < sentence_.tokens().size() && Weighs(sentence_.tokens()[i]) &&
+           sentence_.tokens()[i].kind == Token::Kind::kWord && !explained_[i];
+  }
+
+  bool HasRank(size_t rank) const {
+    return std::any_of(contract_.shapes.begin(), contract_.shapes.end(),
+                       [&](const auto& shape) { return shape[0].size() == rank; });
   }
 
   // Whether a word that the sentence denies is one that the contract asks for or knows.

@@ -150,10 +150,20 @@ Result<void> Lexicon::ParseApi(const TomlValue& document) {
   OPTIML_TRY(read_set("along", api_.along));
   OPTIML_TRY(read_set("dimensions", api_.dimensions));
   OPTIML_TRY(read_set("blas", blas_));
-  OPTIML_ASSIGN(const TomlValue* keywords, TableOf(document, "keywords"));
-  for (const TomlEntry& entry : keywords->entries) {
-    api_.keywords[entry.key] = entry.value.string;
-  }
+  OPTIML_TRY(read_set("c_math", c_math_));
+  OPTIML_ASSIGN(const std::string hints, StringOf(document, "hints"));
+  hints_ = StemmedSet(hints);
+  const auto read_map = [&](std::string_view key,
+                            std::map<std::string, std::string>& map) -> Result<void> {
+    OPTIML_ASSIGN(const TomlValue* table, TableOf(document, key));
+    for (const TomlEntry& entry : table->entries) {
+      map[entry.key] = entry.value.string;
+    }
+    return {};
+  };
+  OPTIML_TRY(read_map("keywords", api_.keywords));
+  OPTIML_TRY(read_map("methods", api_.methods));
+  OPTIML_TRY(read_map("calls", api_.calls));
   OPTIML_ASSIGN(const TomlValue* letters, TableOf(document, "letters"));
   for (const TomlEntry& entry : letters->entries) {
     std::istringstream in(entry.value.string);
@@ -252,6 +262,15 @@ void Lexicon::ReadBlas(std::vector<Token>& tokens) const {
       token.word = Stem(token.text.substr(1));
       token.blas_dtype = dtype;
     }
+    // "fmaxf" is "max".
+    std::string name = token.text;
+    if (name.ends_with('f') && c_math_.contains(name.substr(0, name.size() - 1))) {
+      name.pop_back();
+    }
+    if (c_math_.contains(name)) {
+      const bool has_prefix = name == "fabs" || name == "fmax" || name == "fmin";
+      token.word = Stem(has_prefix ? name.substr(1) : name);
+    }
   }
 }
 
@@ -293,6 +312,12 @@ void Lexicon::ReadDTypes(std::vector<Token>& tokens) const {
 }
 
 void Lexicon::Mark(std::vector<Token>& tokens) const {
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    // "find i such that x[i] is ...": i is an index.
+    if (tokens[i].is_variable() && tokens[i + 1].text == "such" && tokens[i + 2].text == "that") {
+      tokens[i].word = "index";
+    }
+  }
   bool negates = false;
   for (Token& token : tokens) {
     if (token.kind != Token::Kind::kWord) {
@@ -304,6 +329,7 @@ void Lexicon::Mark(std::vector<Token>& tokens) const {
       token.is_stop = true;
       continue;
     }
+    token.is_hint = hints_.contains(token.word);
     token.is_weak = weak_.contains(token.word);
     token.is_stop = !token.is_weak && !token.dtype && stop_.contains(token.word);
     if (token.is_stop) {

@@ -35,6 +35,7 @@ struct Token {
   std::vector<int64_t> numbers;     // kNumber: one; kShape: two or more
   bool is_bytes = false;            // kNumber: "256 MB" of data
   bool is_stop = false;             // says nothing
+  bool is_hint = false;             // "coalesced": how, not what
   bool is_weak = false;             // "matrix": may be left unexplained
   bool is_negated = false;          // "without bias": bias
   std::optional<DType> dtype;       // "half precision"
@@ -80,6 +81,8 @@ class Lexicon {
   std::set<std::string> count_before_;
   std::set<std::string> negations_;
   ApiWords api_;
+  std::set<std::string> hints_;
+  std::set<std::string> c_math_;                        // "exp", of "expf"
   std::set<std::string> blas_;                          // "gemm": after a letter of its dtype
   std::map<std::string, Words> letters_;                // "b" -> "batch", "images"
   std::map<std::string, int64_t> numbers_;              // stem -> value
