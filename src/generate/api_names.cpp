@@ -5,6 +5,8 @@
 #include <sstream>
 #include <vector>
 
+#include "generate/tokens.h"
+
 namespace optiml {
 namespace {
 
@@ -83,6 +85,9 @@ class Speaker {
       const bool begins = at_ == 0 || !(IsOfName(text_[at_ - 1]) || text_[at_ - 1] == '?');
       if (StartsName(c) && begins) {
         Name();
+      } else if (c == '[' && text_.substr(at_, 3) == "[~,") {
+        spoken_ += " index ";  // the second result of MATLAB's max and min
+        at_ = std::min(text_.size(), text_.find(']', at_));
       } else if (c == '(' && !Tuple()) {
         spoken_ += c;
         ++at_;
@@ -281,7 +286,7 @@ class Speaker {
       all_numbers = all_numbers && IsInteger(item);
       numbers += (numbers.empty() ? "" : " x ") + item;
     }
-    spoken_ += all_numbers ? " " + numbers + " " : std::string(" ");
+    spoken_ += all_numbers ? " " + numbers + " " + kListEnd + " " : std::string(" ");
     at_ = close + 1;
     return true;
   }

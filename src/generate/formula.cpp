@@ -145,6 +145,9 @@ FormulaNode CanonicalInverse(FormulaNode node) {
 void CanonicalArguments(FormulaNode& node) {
   std::vector<FormulaNode> kids;
   for (FormulaNode& kid : node.kids) {
+    if (kid.kind == Kind::kName && (kid.name == "keepdim" || kid.name == "keepdims")) {
+      continue;
+    }
     if (kid.kind != Kind::kKeyword) {
       kids.push_back(std::move(kid));
     } else if (kid.name == "axis" || kid.name == "dim") {
@@ -204,6 +207,12 @@ FormulaNode CanonicalCall(FormulaNode node) {
   }
   CanonicalArguments(node);
   const size_t count = node.kids.size();
+  static const std::set<std::string> kSame = {
+      "contiguous", "ascontiguousarray", "asarray", "array", "squeeze", "item", "float", "to",
+      "cuda"};
+  if (count >= 1 && kSame.contains(node.name)) {
+    return node.kids[0];
+  }
   if (node.name == "pow" && count == 2) {
     return Rewritten(Make(Kind::kPower, std::move(node.kids)));
   }
@@ -514,8 +523,14 @@ bool IsScalar(const FormulaNode& node, bool loosely) {
                                                           node.name[0]) == std::string_view::npos;
       return loosely || is_letter || kScalars.contains(node.name);
     }
-    case Kind::kInverse:
     case Kind::kMultiply:
+      if (!loosely && std::count_if(node.kids.begin(), node.kids.end(), [](const auto& kid) {
+                        return kid.kind != Kind::kNumber;
+                      }) > 1) {
+        return false;  // "alpha * g": one of the two is no scalar
+      }
+      [[fallthrough]];
+    case Kind::kInverse:
     case Kind::kPower:
       return std::all_of(node.kids.begin(), node.kids.end(),
                          [&](const FormulaNode& kid) { return IsScalar(kid, loosely); });
@@ -561,7 +576,7 @@ class Unifier {
   bool Accepts(const FormulaNode& pattern, const FormulaNode& node) const {
     const char mark = pattern.name[0];
     if (mark == '$' || mark == '%') {
-      return IsScalar(node, mark == '%') && !IsNumber(node, -1);
+      return IsScalar(node, mark == '%');
     }
     if (node.kind != Kind::kName) {
       return false;
@@ -659,6 +674,9 @@ class Unifier {
     if (rest == nullptr || left.kids.empty()) {
       return rest == nullptr && left.kids.empty();
     }
+    if (left.kids.size() == 1 && IsNumber(left.kids[0], -1)) {
+      return false;  // -x is no scaled x
+    }
     return Bind(*rest, left.kids.size() == 1 ? left.kids[0] : left);
   }
 
@@ -685,6 +703,11 @@ bool KeepsIndex(const FormulaNode& assign) {
 
 FormulaNode Canonical(FormulaNode node) {
   return WithoutIndices(Rewritten(std::move(node)));
+}
+
+bool IsValue(const FormulaNode& node) {
+  const bool passes = node.kind == Kind::kAdd || node.kind == Kind::kMultiply;
+  return passes ? std::all_of(node.kids.begin(), node.kids.end(), IsValue) : IsScalar(node, false);
 }
 
 bool Fits(const FormulaNode& pattern, const FormulaNode& formula) {

@@ -68,6 +68,9 @@ std::vector<FormulaNode> ParsePattern(std::string_view text);
 // and different ones are different. A pattern that assigns nothing fits the right side of any.
 bool Fits(const FormulaNode& pattern, const FormulaNode& formula);
 
+// A value of one number, as "1/n" and "2*r + 1": no operator.
+bool IsValue(const FormulaNode& node);
+
 // One form for what means the same.
 FormulaNode Canonical(FormulaNode node);
 

@@ -81,9 +81,9 @@ class Lexer {
       at_ = close == std::string_view::npos || close - at_ > 20 ? at_ + 1 : close + 1;
       return Sign::Kind::kOther;
     }
-    static constexpr std::array<std::string_view, 19> kLong = {
+    static constexpr std::array<std::string_view, 20> kLong = {
         ".*", "./", ".^", ".'", "**", "+=", "-=", "*=", "/=", "<=",
-        ">=", "==", "<<", "::", "||", "&&", "..", "->", ":="};
+        ">=", "==", "<<", "<-", "::", "||", "&&", "..", "->", ":="};
     for (const std::string_view sign : kLong) {
       if (text_.substr(at_, 2) == sign) {
         at_ += 2;
@@ -162,15 +162,18 @@ bool IsReduction(const std::string& name) {
 
 bool IsFunction(const std::string& name) {
   static const std::set<std::string> kNames = {
-      "exp",       "expf",     "log",     "logf",   "ln",       "sqrt",    "sqrtf",   "rsqrt",
-      "rsqrtf",    "abs",      "fabs",    "fabsf",  "sin",      "sinf",    "cos",     "cosf",
-      "tanh",      "tanhf",    "max",     "min",    "fmax",     "fmaxf",   "fmin",    "fminf",
-      "sum",       "mean",     "pow",     "powf",   "relu",     "gelu",    "silu",    "sigmoid",
-      "std",       "var",      "softmax", "sign",   "norm",     "floor",   "erf",     "fma",
-      "fmaf",      "dot",      "fft",     "inv",    "det",      "median",  "prod",    "argmax",
-      "argmin",    "f",        "log1p",   "expm1",  "atan2",    "maximum", "minimum", "logsumexp",
-      "nrm2",      "norm2",    "sort",    "cumsum", "softplus", "swish",   "elu",     "leaky_relu",
-      "hardswish", "atomicAdd"};
+      "exp",      "expf",   "log",   "logf",          "ln",         "sqrt",     "sqrtf",
+      "rsqrt",    "rsqrtf", "abs",   "fabs",          "fabsf",      "sin",      "sinf",
+      "cos",      "cosf",   "tanh",  "tanhf",         "max",        "min",      "fmax",
+      "fmaxf",    "fmin",   "fminf", "sum",           "mean",       "pow",      "powf",
+      "relu",     "gelu",   "silu",  "sigmoid",       "std",        "var",      "softmax",
+      "sign",     "norm",   "floor", "erf",           "fma",        "fmaf",     "dot",
+      "fft",      "inv",    "det",   "median",        "prod",       "argmax",   "argmin",
+      "f",        "log1p",  "expm1", "atan2",         "maximum",    "minimum",  "logsumexp",
+      "nrm2",     "norm2",  "sort",  "cumsum",        "cdist",      "pdist2",   "pdist",
+      "count_if", "count",  "nnz",   "count_nonzero", "linear",     "flip",     "flipud",
+      "fliplr",   "maxk",   "topk",  "conv",          "accumarray", "view",     "reshape",
+      "softplus", "swish",  "elu",   "leaky_relu",    "hardswish",  "atomicAdd"};
   return kNames.contains(name);
 }
 
@@ -182,9 +185,11 @@ bool IsIndexLetter(char c) {
 bool IsWordLike(const FormulaNode& node) {
   static const std::set<std::string> kSymbols = {"mu",  "eps", "alpha", "beta", "gamma", "sigma",
                                                  "psi", "phi", "dt",    "dx",   "lambda"};
-  return node.kind == Kind::kName && node.name.size() > 2 &&
-         node.name.find_first_of("_0123456789$%@&") == std::string::npos &&
-         !kSymbols.contains(node.name);
+  return node.kind == Kind::kName &&
+         (node.name.size() > 8 ||
+          (node.name.size() > 2 &&
+           node.name.find_first_of("_0123456789$%@&") == std::string::npos &&
+           !kSymbols.contains(node.name)));
 }
 
 // Calls whose operands tell operators apart: "dot(A, v)", "y.add_(x, alpha=a)".
@@ -220,6 +225,11 @@ bool HasForm(const FormulaNode& node) {
         return true;
       }
       break;
+    case Kind::kAssign:  // "y = exp(x)"
+      if (node.kids[1].kind == Kind::kCall && IsFunction(node.kids[1].name)) {
+        return true;
+      }
+      break;
     default:
       break;
   }
@@ -243,7 +253,8 @@ class Parser {
       return std::nullopt;
     }
     end = at_;
-    static constexpr std::array<std::string_view, 6> kAssigns = {"=", ":=", "+=", "-=", "*=", "/="};
+    static constexpr std::array<std::string_view, 7> kAssigns = {
+        "=", "<-", ":=", "+=", "-=", "*=", "/="};
     const bool assigns = std::any_of(kAssigns.begin(), kAssigns.end(),
                                      [&](std::string_view sign) { return Is(sign); });
     if (!assigns || (left->kind != Kind::kName && left->kind != Kind::kIndex)) {
@@ -258,7 +269,8 @@ class Parser {
       return left;
     }
     end = at_;
-    return Make(Kind::kAssign, {*std::move(left), *std::move(right)}, sign == ":=" ? "=" : sign);
+    return Make(Kind::kAssign, {*std::move(left), *std::move(right)},
+                sign == ":=" || sign == "<-" ? "=" : sign);
   }
 
  private:
@@ -415,6 +427,12 @@ class Parser {
     const bool is_letter = (left.kind == Kind::kName && left.name.size() == 1) ||
                            left.kind == Kind::kTranspose ||
                            (left.kind == Kind::kCall && left.name == "softmax");
+    // "x y^T": no prose has it.
+    const std::string& next = Text(1);
+    if (left.kind == Kind::kName && left.name.size() == 1 && (next == "^" || next == "'") &&
+        (Text(2) == "T" || next == "'")) {
+      return true;
+    }
     const bool before_word = at_ + 1 < signs_.size() && signs_[at_ + 1].kind == Sign::Kind::kName &&
                              signs_[at_ + 1].text.size() > 1;
     return is_letter && (is_assigned_ || parentheses_ > 0 || left.kind == Kind::kCall) &&
@@ -604,7 +622,7 @@ class Parser {
   // A name with what belongs to it: a path, subscripts, arguments.
   Node Named(int depth) {
     std::string name = Text();
-    ++at_;
+    const size_t first = at_++;
     while ((Is(".") || Is("::")) && at_ + 1 < signs_.size() && !SpaceBefore(at_) &&
            !SpaceBefore(at_ + 1) && signs_[at_ + 1].kind == Sign::Kind::kName && IsPath(name)) {
       name = signs_[at_ + 1].text;
@@ -626,7 +644,7 @@ class Parser {
       const size_t mark = at_++;
       std::vector<FormulaNode> kids;
       if (Arguments(")", depth, kids)) {
-        return Called(name, std::move(kids));
+        return Called(name, std::move(kids), mark > first + 1);
       }
       at_ = mark;
       return std::nullopt;
@@ -642,9 +660,9 @@ class Parser {
   }
 
   // "x(i)" is an index, "f(x)" a call.
-  static FormulaNode Called(const std::string& name, std::vector<FormulaNode> kids) {
+  static FormulaNode Called(const std::string& name, std::vector<FormulaNode> kids, bool has_path) {
     const bool all_indices = std::all_of(kids.begin(), kids.end(), IsIndex);
-    if (!all_indices || kids.empty() || IsFunction(name)) {
+    if (!all_indices || kids.empty() || has_path || IsFunction(name) || IsArithmetic(name)) {
       return Make(Kind::kCall, std::move(kids), name);
     }
     kids.insert(kids.begin(), MakeName(name));
@@ -760,6 +778,9 @@ bool IsExtents(const FormulaNode& node) {
   if (node.kind == Kind::kName) {
     return node.name.size() <= 3 && IsUpper(node.name[0]);
   }
+  if (node.kind == Kind::kNumber && node.value != std::floor(node.value)) {
+    return false;
+  }
   const bool passes = node.kind == Kind::kMultiply || node.kind == Kind::kInverse ||
                       node.kind == Kind::kAdd || node.kind == Kind::kNumber;
   return passes && std::all_of(node.kids.begin(), node.kids.end(), IsExtents);
@@ -772,7 +793,7 @@ bool IsFormula(const FormulaNode& node, std::string_view text, size_t begin, siz
   const bool is_negative = node.kind == Kind::kMultiply && node.kids[0].kind == Kind::kNumber &&
                            node.kids[0].value == -1 && node.kids[1].kind == Kind::kName;
   if (node.kind == Kind::kCompare || node.kind == Kind::kIndex || is_set || is_negative ||
-      !HasForm(node) || !HasName(node)) {
+      !HasForm(node) || !HasName(node) || IsValue(node)) {
     return false;
   }
   const auto near = [&](size_t i) { return i < text.size() ? text[i] : ' '; };
@@ -790,6 +811,14 @@ bool GoesOn(const std::vector<Sign>& signs, size_t end) {
   static const std::set<std::string> kSigns = {"*", "/", "^", "**", ".*", "./", "@"};
   return signs[end].kind == Sign::Kind::kSign && kSigns.contains(signs[end].text) &&
          end + 1 < signs.size();
+}
+
+// What is indexed in a pattern may have any name.
+void LowerBases(FormulaNode& node) {
+  if (node.kind == Kind::kIndex && node.kids[0].kind == Kind::kName) {
+    node.kids[0].name = "base " + node.kids[0].name;
+  }
+  std::for_each(node.kids.begin(), node.kids.end(), LowerBases);
 }
 
 }  // namespace
@@ -810,6 +839,10 @@ std::vector<Formula> FindFormulas(std::string_view text) {
     // "row-wise": a sign inside of a word begins nothing.
     const bool inside_word = i > 0 && signs[i].text == "-" && !signs[i].after_space &&
                              signs[i - 1].kind != Sign::Kind::kSign;
+    if (node && !HasForm(*node)) {
+      i = std::max(end, i + 1);  // a call alone: its parts are no formulas
+      continue;
+    }
     if (!node || end == i || inside_word ||
         !IsFormula(*node, text, signs[i].begin, signs[end - 1].end)) {
       ++i;
@@ -833,7 +866,9 @@ std::vector<FormulaNode> ParsePattern(std::string_view text) {
   if (!node || end != signs.size()) {
     return {};
   }
-  return {Canonical(*node)};
+  FormulaNode pattern = Canonical(*node);
+  LowerBases(pattern);
+  return {std::move(pattern)};
 }
 
 }  // namespace optiml

@@ -22,7 +22,7 @@ bool Weighs(const Token& token) {
     return false;
   }
   // What is a formula is read as one; elsewhere these signs are punctuation.
-  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?", "+", "-"};
+  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?", "+", "-", ",", "/"};
   return token.kind != Token::Kind::kOperator || !kPunctuation.contains(token.word);
 }
 
@@ -338,6 +338,7 @@ std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) 
   std::string plain = PlainSigns(text);
   std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
   std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
+  std::replace(plain.begin(), plain.end(), kListEnd, ' ');
   formulas = FindFormulas(plain);
   std::string marked;
   size_t at = 0;

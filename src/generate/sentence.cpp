@@ -63,6 +63,9 @@ class SizeBinder {
         taken_(explained) {}
 
   void Run() {
+    for (const std::string& name : contract_.size_order) {  // "rows = 64" is plain
+      Named(name, ReadPhrase(name + " = #", lexicon_));
+    }
     for (const auto& [name, phrases] : contract_.named) {
       for (const Phrase& phrase : phrases) {
         Named(name, phrase);

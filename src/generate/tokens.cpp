@@ -253,6 +253,8 @@ class Splitter {
       formula_ = ++formulas_;
     } else if (c == kFormulaEnd) {
       formula_ = -1;
+    } else if (c == kListEnd) {
+      Add(Token::Kind::kOperator, ",", ",");
     } else if (c == '+' && At(at_ + 1) == '=') {
       add("+=");
     } else if (c == '*' && At(at_ + 1) == '*') {
@@ -315,6 +317,10 @@ void SpreadEquals(std::vector<Token>& tokens) {
       tokens.insert(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 2, tokens[at + 4]);
     }
   }
+}
+// "x" of "8192 x 8192"; empty for other words.
+std::string Separator(const Token& token) {
+  return token.word == "by" ? "x" : token.word == "x" || token.word == "*" ? token.word : "";
 }
 bool IsScale(const Token& token) {
   return token.numbers[0] >= 1000 && !token.text.empty() && IsLetter(token.text[0]);
@@ -422,8 +428,10 @@ void JoinNumbers(std::vector<Token>& tokens) {
       token.word = std::to_string(token.numbers[0]);
       ++i;
     }
-    while (i + 2 < tokens.size() && IsNumber(tokens, i + 2) &&
-           (tokens[i + 1].word == "x" || tokens[i + 1].word == "by" || tokens[i + 1].word == "*")) {
+    // One sign between: "256 x 256 * 256 x 256" is two shapes.
+    const std::string sign = i + 1 < tokens.size() ? Separator(tokens[i + 1]) : "";
+    while (i + 2 < tokens.size() && IsNumber(tokens, i + 2) && !sign.empty() &&
+           Separator(tokens[i + 1]) == sign) {
       token.kind = Token::Kind::kShape;
       token.numbers.push_back(tokens[i + 2].numbers[0]);
       token.text += " x " + tokens[i + 2].text;
