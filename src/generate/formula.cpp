@@ -706,8 +706,14 @@ FormulaNode Canonical(FormulaNode node) {
 }
 
 bool IsValue(const FormulaNode& node) {
-  const bool passes = node.kind == Kind::kAdd || node.kind == Kind::kMultiply;
-  return passes ? std::all_of(node.kids.begin(), node.kids.end(), IsValue) : IsScalar(node, false);
+  std::vector<const FormulaNode*> numbers;
+  Collect(node, Kind::kNumber, numbers);
+  if (node.kind == Kind::kAdd) {
+    return !numbers.empty() && std::all_of(node.kids.begin(), node.kids.end(),
+                                           [](const auto& kid) { return IsScalar(kid, false); });
+  }
+  return node.kind != Kind::kAssign && IsScalar(node, false) &&
+         (!numbers.empty() || node.kind == Kind::kInverse);
 }
 
 bool Fits(const FormulaNode& pattern, const FormulaNode& formula) {

@@ -172,7 +172,7 @@ bool IsFunction(const std::string& name) {
       "f",        "log1p",  "expm1", "atan2",         "maximum",    "minimum",  "logsumexp",
       "nrm2",     "norm2",  "sort",  "cumsum",        "cdist",      "pdist2",   "pdist",
       "count_if", "count",  "nnz",   "count_nonzero", "linear",     "flip",     "flipud",
-      "fliplr",   "maxk",   "topk",  "conv",          "accumarray", "view",     "reshape",
+      "fliplr",   "maxk",   "topk",  "conv",          "accumarray", "rms",      "relu6",
       "softplus", "swish",  "elu",   "leaky_relu",    "hardswish",  "atomicAdd"};
   return kNames.contains(name);
 }
@@ -194,10 +194,10 @@ bool IsWordLike(const FormulaNode& node) {
 
 // Calls whose operands tell operators apart: "dot(A, v)", "y.add_(x, alpha=a)".
 bool IsArithmetic(const std::string& name) {
-  static const std::set<std::string> kNames = {"mm",    "matmul", "mv",   "dot",  "vdot", "inner",
-                                               "outer", "bmm",    "add",  "add_", "sub",  "sub_",
-                                               "mul",   "mul_",   "div",  "div_", "pow",  "einsum",
-                                               "where", "mtimes", "clip", "clamp"};
+  static const std::set<std::string> kNames = {
+      "select", "linear", "mm",  "matmul", "mv",    "dot",    "vdot", "inner",
+      "outer",  "bmm",    "add", "add_",   "sub",   "sub_",   "mul",  "mul_",
+      "div",    "div_",   "pow", "einsum", "where", "mtimes", "clip", "clamp"};
   return kNames.contains(name);
 }
 
@@ -226,7 +226,8 @@ bool HasForm(const FormulaNode& node) {
       }
       break;
     case Kind::kAssign:  // "y = exp(x)"
-      if (node.kids[1].kind == Kind::kCall && IsFunction(node.kids[1].name)) {
+      if (node.kids[1].kind == Kind::kCall && IsFunction(node.kids[1].name) &&
+          node.kids[1].kids.size() == 1 && node.kids[1].kids[0].kind == Kind::kName) {
         return true;
       }
       break;
@@ -662,7 +663,8 @@ class Parser {
   // "x(i)" is an index, "f(x)" a call.
   static FormulaNode Called(const std::string& name, std::vector<FormulaNode> kids, bool has_path) {
     const bool all_indices = std::all_of(kids.begin(), kids.end(), IsIndex);
-    if (!all_indices || kids.empty() || has_path || IsFunction(name) || IsArithmetic(name)) {
+    if (!all_indices || kids.empty() || has_path || IsFunction(name) || IsArithmetic(name) ||
+        name.starts_with("einsum")) {
       return Make(Kind::kCall, std::move(kids), name);
     }
     kids.insert(kids.begin(), MakeName(name));

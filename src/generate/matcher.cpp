@@ -22,7 +22,8 @@ bool Weighs(const Token& token) {
     return false;
   }
   // What is a formula is read as one; elsewhere these signs are punctuation.
-  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?", "+", "-", ",", "/"};
+  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?",
+                                                     "+", "-", ",", "/", "*"};
   return token.kind != Token::Kind::kOperator || !kPunctuation.contains(token.word);
 }
 

@@ -179,6 +179,20 @@ class SizeBinder {
         Take({i});
       }
     }
+    Repeated();
+  }
+
+  // "M is 64 x 32, v has 32 elements": what is known is said once more.
+  void Repeated() {
+    for (size_t i = 0; i < tokens().size(); ++i) {
+      const bool is_known =
+          tokens()[i].kind == Token::Kind::kNumber && !taken_[i] && IsCounted(i) &&
+          std::any_of(sizes_.begin(), sizes_.end(),
+                      [&](const auto& size) { return size.second == tokens()[i].numbers[0]; });
+      if (is_known) {
+        Take({i});
+      }
+    }
   }
 
   // "16 floats", "length 16", "n = 16".

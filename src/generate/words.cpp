@@ -311,6 +311,26 @@ void Lexicon::ReadDTypes(std::vector<Token>& tokens) const {
   }
 }
 
+// "row-major" is how a matrix lies, not what is done with its rows; both layouts in one sentence
+// are a conversion.
+void Lexicon::MarkLayout(std::vector<Token>& tokens) {
+  std::set<std::string> layouts;
+  const auto is_layout = [&](size_t i) {
+    return tokens[i + 1].text == "major" && (tokens[i].word == "row" || tokens[i].word == "column");
+  };
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (is_layout(i)) {
+      layouts.insert(tokens[i].word);
+    }
+  }
+  for (size_t i = 0; i + 1 < tokens.size() && layouts.size() == 1; ++i) {
+    if (is_layout(i)) {
+      tokens[i].is_stop = true;
+      tokens[i + 1].is_stop = true;
+    }
+  }
+}
+
 void Lexicon::Mark(std::vector<Token>& tokens) const {
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
     // "find i such that x[i] is ...": i is an index.
@@ -318,8 +338,12 @@ void Lexicon::Mark(std::vector<Token>& tokens) const {
       tokens[i].word = "index";
     }
   }
+  MarkLayout(tokens);
   bool negates = false;
   for (Token& token : tokens) {
+    if (token.is_stop) {
+      continue;
+    }
     if (token.kind != Token::Kind::kWord) {
       negates = false;
       continue;

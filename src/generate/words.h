@@ -74,6 +74,7 @@ class Lexicon {
   void ReadBlas(std::vector<Token>& tokens) const;
   Words StemmedPhrase(std::string_view phrase) const;
   void Mark(std::vector<Token>& tokens) const;
+  static void MarkLayout(std::vector<Token>& tokens);
 
   std::set<std::string> stop_;
   std::set<std::string> weak_;
