@@ -447,7 +447,9 @@ FormulaNode WithoutIndices(FormulaNode node) {
   const bool runs = std::any_of(overs.begin(), overs.end(), [](const FormulaNode* over) {
     return over->kids.size() > 1 && over->kids[1].kind == Kind::kName;
   });
-  if (!runs && OneIndex(node)) {
+  // "B = A(idx, :)" takes something from A.
+  const bool takes = node.kind == Kind::kAssign && node.kids[0].kind == Kind::kName;
+  if (!runs && !takes && OneIndex(node)) {
     Strip(node);
   }
   std::vector<const FormulaNode*> names;
@@ -587,8 +589,8 @@ class Unifier {
     if (mark == '&') {
       return node.is_array || IsLower(node.name[0]);
     }
-    if (mark == ':') {
-      return node.name == ":";
+    if (mark == ':' || mark == '\'') {
+      return node.name == pattern.name;
     }
     return !IsUpper(mark) || (IsUpper(node.name[0]) && !node.is_array);
   }

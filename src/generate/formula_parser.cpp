@@ -40,7 +40,8 @@ struct Sign {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  // Marks of names ("$a") are read in patterns alone.
+  Lexer(std::string_view text, bool is_pattern) : text_(text), is_pattern_(is_pattern) {}
 
   std::vector<Sign> Read() {
     while (at_ < text_.size()) {
@@ -64,9 +65,8 @@ class Lexer {
     if (IsDigit(c) || (c == '.' && IsDigit(At(at_ + 1)))) {
       return Number();
     }
-    const bool is_marked = (c == '$' || c == '%' || c == '@' || c == '&') &&
-                           IsLetter(At(at_ + 1)) && At(at_ - 1) != '&' &&
-                           (at_ == 0 || !IsLetter(At(at_ - 1)));
+    const bool is_marked =
+        is_pattern_ && (c == '$' || c == '%' || c == '@' || c == '&') && IsLetter(At(at_ + 1));
     if (IsLetter(c) || is_marked) {
       ++at_;
       while (IsLetter(At(at_)) || IsDigit(At(at_)) ||
@@ -133,6 +133,7 @@ class Lexer {
   }
 
   std::string_view text_;
+  bool is_pattern_ = false;
   size_t at_ = 0;
   std::vector<Sign> signs_;
 };
@@ -558,7 +559,7 @@ class Parser {
       } else if (Is("[") && at_ + 1 < signs_.size() && signs_[at_ + 1].text == "]") {
         at_ += 2;
       } else {
-        if (IsOf(Sign::Kind::kOther) && Text()[0] == '\'') {
+        if (IsOf(Sign::Kind::kOther) && !Text().empty() && Text()[0] == '\'') {
           kids.push_back(MakeName(Text()));
           ++at_;
           if (Is(",")) {
@@ -810,7 +811,8 @@ bool IsFormula(const FormulaNode& node, std::string_view text, size_t begin, siz
 
 // "a*x + b*(the six neighbours)": what was read is only a part, and means nothing.
 bool GoesOn(const std::vector<Sign>& signs, size_t end) {
-  static const std::set<std::string> kSigns = {"*", "/", "^", "**", ".*", "./", "@"};
+  static const std::set<std::string> kSigns = {"*", "/", "^", "**", ".*", "./",
+                                               "@", "%", "&", "|",  "\\", "<<"};
   return signs[end].kind == Sign::Kind::kSign && kSigns.contains(signs[end].text) &&
          end + 1 < signs.size();
 }
@@ -827,7 +829,7 @@ void LowerBases(FormulaNode& node) {
 
 std::vector<Formula> FindFormulas(std::string_view text) {
   text = text.substr(0, kMostFormulaText);
-  const std::vector<Sign> signs = Lexer(text).Read();
+  const std::vector<Sign> signs = Lexer(text, false).Read();
   std::vector<Formula> formulas;
   for (size_t i = 0; i < signs.size();) {
     size_t end = i;
@@ -861,7 +863,7 @@ std::vector<Formula> FindFormulas(std::string_view text) {
 }
 
 std::vector<FormulaNode> ParsePattern(std::string_view text) {
-  const std::vector<Sign> signs = Lexer(text).Read();
+  const std::vector<Sign> signs = Lexer(text, true).Read();
   size_t end = 0;
   const std::optional<FormulaNode> node =
       signs.empty() ? std::nullopt : Parser(signs).Statement(0, end);
