@@ -1,14 +1,12 @@
-// From text to trees; what one tree means is in formula.cpp.
+#include "generate/formula_parser.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
 #include <set>
 
-#include "generate/formula.h"
-#include "generate/tokens.h"
+#include "generate/formula_nodes.h"
 
 namespace optiml {
 namespace {
@@ -22,224 +20,8 @@ constexpr size_t kMostSigns = 160;  // tokens of one formula
 bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
-bool IsLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
-}
-
-struct Sign {
-  enum class Kind { kNumber, kName, kSign, kOther };
-  Kind kind = Kind::kOther;
-  std::string text;
-  size_t begin = 0;
-  size_t end = 0;
-  bool after_space = false;
-};
-
-class Lexer {
- public:
-  // Marks of names ("$a") are read in patterns alone.
-  Lexer(std::string_view text, bool is_pattern) : text_(text), is_pattern_(is_pattern) {}
-
-  std::vector<Sign> Read() {
-    while (at_ < text_.size()) {
-      if (text_[at_] == ' ') {
-        ++at_;
-        continue;
-      }
-      const size_t begin = at_;
-      const Sign::Kind kind = One();
-      signs_.push_back({kind, std::string(text_.substr(begin, at_ - begin)), begin, at_,
-                        begin > 0 && text_[begin - 1] == ' '});
-    }
-    return std::move(signs_);
-  }
-
- private:
-  char At(size_t i) const { return i < text_.size() ? text_[i] : ' '; }
-
-  Sign::Kind One() {
-    const char c = text_[at_];
-    if (IsDigit(c) || (c == '.' && IsDigit(At(at_ + 1)))) {
-      return Number();
-    }
-    const bool is_marked =
-        is_pattern_ && (c == '$' || c == '%' || c == '@' || c == '&') && IsLetter(At(at_ + 1));
-    if (IsLetter(c) || is_marked) {
-      ++at_;
-      while (IsLetter(At(at_)) || IsDigit(At(at_)) ||
-             (At(at_) == '_' && (IsLetter(At(at_ + 1)) || IsDigit(At(at_ + 1))))) {
-        ++at_;
-      }
-      at_ += At(at_) == '_' && At(at_ + 1) == '(' ? 1 : 0;  // "mul_("
-      return Sign::Kind::kName;
-    }
-    if (IsString(c)) {
-      const size_t close = text_.find(c, at_ + 1);
-      at_ = close == std::string_view::npos || close - at_ > 20 ? at_ + 1 : close + 1;
-      return Sign::Kind::kOther;
-    }
-    static constexpr std::array<std::string_view, 20> kLong = {
-        ".*", "./", ".^", ".'", "**", "+=", "-=", "*=", "/=", "<=",
-        ">=", "==", "<<", "<-", "::", "||", "&&", "..", "->", ":="};
-    for (const std::string_view sign : kLong) {
-      if (text_.substr(at_, 2) == sign) {
-        at_ += 2;
-        return Sign::Kind::kSign;
-      }
-    }
-    ++at_;
-    return Sign::Kind::kSign;
-  }
-
-  bool IsString(char c) const {
-    return c == '"' || (c == '\'' && (at_ == 0 || !(IsLetter(text_[at_ - 1]) ||
-                                                    std::string_view(")].'").find(text_[at_ - 1]) !=
-                                                        std::string_view::npos)));
-  }
-
-  // "1.0f", "1e-5", "1."; "16M", "3x3" and "2d" are words.
-  Sign::Kind Number() {
-    while (IsDigit(At(at_))) {
-      ++at_;
-    }
-    const bool has_point = At(at_) == '.' && !IsLetter(At(at_ + 1)) && At(at_ + 1) != '.' &&
-                           At(at_ + 1) != '*' && At(at_ + 1) != '/' && At(at_ + 1) != '^';
-    at_ += has_point || (At(at_) == '.' && At(at_ + 1) == 'f' && !IsLetter(At(at_ + 2))) ? 1 : 0;
-    while (IsDigit(At(at_))) {
-      ++at_;
-    }
-    const size_t exponent = at_ + (At(at_ + 1) == '-' || At(at_ + 1) == '+' ? 2 : 1);
-    if (At(at_) == 'e' && IsDigit(At(exponent))) {
-      at_ = exponent;
-      while (IsDigit(At(at_))) {
-        ++at_;
-      }
-    }
-    if (At(at_) == 'f' && !IsLetter(At(at_ + 1)) && !IsDigit(At(at_ + 1))) {
-      ++at_;
-    }
-    const bool is_factor = std::string_view("xuyzr").find(At(at_)) != std::string_view::npos &&
-                           !IsLetter(At(at_ + 1)) && !IsDigit(At(at_ + 1));
-    if (!IsLetter(At(at_)) || is_factor) {
-      return Sign::Kind::kNumber;
-    }
-    while (IsLetter(At(at_)) || IsDigit(At(at_))) {
-      ++at_;
-    }
-    return Sign::Kind::kOther;
-  }
-
-  std::string_view text_;
-  bool is_pattern_ = false;
-  size_t at_ = 0;
-  std::vector<Sign> signs_;
-};
-
-FormulaNode Make(Kind kind, std::vector<FormulaNode> kids, std::string name = "") {
-  FormulaNode node;
-  node.kind = kind;
-  node.name = std::move(name);
-  node.kids = std::move(kids);
-  return node;
-}
-FormulaNode MakeNumber(double value) {
-  FormulaNode node;
-  node.value = value;
-  return node;
-}
-FormulaNode MakeName(std::string name) {
-  return Make(Kind::kName, {}, std::move(name));
-}
-
-// What takes many values to one.
-bool IsReduction(const std::string& name) {
-  static const std::set<std::string> kNames = {"sum",  "max",    "min",   "mean",
-                                               "prod", "argmax", "argmin"};
-  return kNames.contains(name);
-}
-
-bool IsFunction(const std::string& name) {
-  static const std::set<std::string> kNames = {
-      "exp",      "expf",   "log",   "logf",          "ln",         "sqrt",     "sqrtf",
-      "rsqrt",    "rsqrtf", "abs",   "fabs",          "fabsf",      "sin",      "sinf",
-      "cos",      "cosf",   "tanh",  "tanhf",         "max",        "min",      "fmax",
-      "fmaxf",    "fmin",   "fminf", "sum",           "mean",       "pow",      "powf",
-      "relu",     "gelu",   "silu",  "sigmoid",       "std",        "var",      "softmax",
-      "sign",     "norm",   "floor", "erf",           "fma",        "fmaf",     "dot",
-      "fft",      "inv",    "det",   "median",        "prod",       "argmax",   "argmin",
-      "f",        "log1p",  "expm1", "atan2",         "maximum",    "minimum",  "logsumexp",
-      "nrm2",     "norm2",  "sort",  "cumsum",        "cdist",      "pdist2",   "pdist",
-      "count_if", "count",  "nnz",   "count_nonzero", "linear",     "flip",     "flipud",
-      "fliplr",   "maxk",   "topk",  "conv",          "accumarray", "rms",      "relu6",
-      "softplus", "swish",  "elu",   "leaky_relu",    "hardswish",  "atomicAdd"};
-  return kNames.contains(name);
-}
-
-bool IsIndexLetter(char c) {
-  return std::string_view("ijklmnrcbpqsht").find(c) != std::string_view::npos;
-}
-
-// A name that prose has as well: longer than a letter and its number, without underscore.
-bool IsWordLike(const FormulaNode& node) {
-  static const std::set<std::string> kSymbols = {"mu",  "eps", "alpha", "beta", "gamma", "sigma",
-                                                 "psi", "phi", "dt",    "dx",   "lambda"};
-  return node.kind == Kind::kName &&
-         (node.name.size() > 8 ||
-          (node.name.size() > 2 &&
-           node.name.find_first_of("_0123456789$%@&") == std::string::npos &&
-           !kSymbols.contains(node.name)));
-}
-
-// Calls whose operands tell operators apart: "dot(A, v)", "y.add_(x, alpha=a)".
-bool IsArithmetic(const std::string& name) {
-  static const std::set<std::string> kNames = {
-      "select", "linear", "mm",  "matmul", "mv",    "dot",    "vdot", "inner",
-      "outer",  "bmm",    "add", "add_",   "sub",   "sub_",   "mul",  "mul_",
-      "div",    "div_",   "pow", "einsum", "where", "mtimes", "clip", "clamp"};
-  return kNames.contains(name);
-}
-
-// A part that only a formula has.
-bool HasForm(const FormulaNode& node) {
-  switch (node.kind) {
-    case Kind::kAdd:
-    case Kind::kMultiply:
-    case Kind::kInverse:
-    case Kind::kPower:
-    case Kind::kSelect:
-    case Kind::kTranspose:
-    case Kind::kMatmul:
-    case Kind::kIndex:
-    case Kind::kCompare:
-      return true;
-    case Kind::kCall:  // "sum(abs(x))"; one call alone is words, but for those of arithmetic
-      if (IsArithmetic(node.name) && node.kids.size() >= 2) {
-        return true;
-      }
-      if (IsFunction(node.name) &&
-          std::any_of(node.kids.begin(), node.kids.end(), [](const FormulaNode& kid) {
-            return kid.kind == Kind::kCall && IsFunction(kid.name);
-          })) {
-        return true;
-      }
-      break;
-    case Kind::kAssign:  // "y = exp(x)"
-      if (node.kids[1].kind == Kind::kCall && IsFunction(node.kids[1].name) &&
-          node.kids[1].kids.size() == 1 && node.kids[1].kids[0].kind == Kind::kName) {
-        return true;
-      }
-      break;
-    default:
-      break;
-  }
-  return std::any_of(node.kids.begin(), node.kids.end(), HasForm);
-}
-
-bool HasName(const FormulaNode& node) {
-  return node.kind == Kind::kName || std::any_of(node.kids.begin(), node.kids.end(), HasName);
 }
 
 class Parser {
@@ -271,8 +53,8 @@ class Parser {
       return left;
     }
     end = at_;
-    return Make(Kind::kAssign, {*std::move(left), *std::move(right)},
-                sign == ":=" || sign == "<-" ? "=" : sign);
+    return MakeNode(Kind::kAssign, {*std::move(left), *std::move(right)},
+                    sign == ":=" || sign == "<-" ? "=" : sign);
   }
 
  private:
@@ -309,7 +91,8 @@ class Parser {
       at_ = mark;
       return condition;
     }
-    return Make(Kind::kSelect, {*std::move(condition), *std::move(then), *std::move(otherwise)});
+    return MakeNode(Kind::kSelect,
+                    {*std::move(condition), *std::move(then), *std::move(otherwise)});
   }
 
   Node Compare(int depth) {
@@ -333,7 +116,7 @@ class Parser {
       if (swaps) {
         std::swap(kids[0], kids[1]);
       }
-      return Make(Kind::kCompare, std::move(kids), name);
+      return MakeNode(Kind::kCompare, std::move(kids), name);
     }
     return left;
   }
@@ -373,9 +156,9 @@ class Parser {
         return left;
       }
       if (signs_[sign].text == "-") {
-        right = Make(Kind::kMultiply, {MakeNumber(-1), *std::move(right)});
+        right = MakeNode(Kind::kMultiply, {MakeNumber(-1), *std::move(right)});
       }
-      left = Make(Kind::kAdd, {*std::move(left), *std::move(right)});
+      left = MakeNode(Kind::kAdd, {*std::move(left), *std::move(right)});
     }
     return left;
   }
@@ -402,10 +185,10 @@ class Parser {
         MarkArrays(*right);
       }
       if (is_divisor) {
-        right = Make(Kind::kInverse, {*std::move(right)});
+        right = MakeNode(Kind::kInverse, {*std::move(right)});
       }
-      left =
-          Make(is_matmul ? Kind::kMatmul : Kind::kMultiply, {*std::move(left), *std::move(right)});
+      left = MakeNode(is_matmul ? Kind::kMatmul : Kind::kMultiply,
+                      {*std::move(left), *std::move(right)});
     }
     return left;
   }
@@ -454,7 +237,7 @@ class Parser {
       if (operand->kind == Kind::kNumber) {
         return MakeNumber(-operand->value);
       }
-      return Make(Kind::kMultiply, {MakeNumber(-1), *std::move(operand)});
+      return MakeNode(Kind::kMultiply, {MakeNumber(-1), *std::move(operand)});
     }
     if (Is("&") || Is("+")) {
       ++at_;
@@ -473,7 +256,7 @@ class Parser {
         next = Power(*base, depth);
       } else if (close && (Is("'") || Is(".'"))) {
         ++at_;
-        next = Make(Kind::kTranspose, {*base});
+        next = MakeNode(Kind::kTranspose, {*base});
       } else if (close && Is("[")) {
         next = Bracket(*base, depth);
       } else if (close && Is(".") && at_ + 1 < signs_.size() &&
@@ -494,7 +277,7 @@ class Parser {
     ++at_;
     if (IsOf(Sign::Kind::kName) && (Text() == "T" || Text() == "t")) {
       ++at_;
-      return Make(Kind::kTranspose, {base});
+      return MakeNode(Kind::kTranspose, {base});
     }
     const bool is_number_alone = base.kind == Kind::kNumber;
     Node exponent = Unary(depth + 1);
@@ -505,7 +288,7 @@ class Parser {
     if (by_element) {
       MarkArrays(of);
     }
-    return Make(Kind::kPower, {std::move(of), *std::move(exponent)});
+    return MakeNode(Kind::kPower, {std::move(of), *std::move(exponent)});
   }
 
   Node Bracket(const FormulaNode& base, int depth) {
@@ -519,7 +302,7 @@ class Parser {
     if (!Arguments("]", depth, kids) || kids.size() < 2) {
       return std::nullopt;
     }
-    return Make(Kind::kIndex, std::move(kids));
+    return MakeNode(Kind::kIndex, std::move(kids));
   }
 
   // "x.sum(dim=-1)", "A.T".
@@ -528,7 +311,7 @@ class Parser {
     const std::string name = Text();
     ++at_;
     if (name == "T" || name == "mT") {
-      return Make(Kind::kTranspose, {base});
+      return MakeNode(Kind::kTranspose, {base});
     }
     if (!Is("(") || SpaceBefore(at_)) {
       return std::nullopt;
@@ -539,9 +322,9 @@ class Parser {
       return std::nullopt;
     }
     if (name == "t" && kids.size() == 1) {
-      return Make(Kind::kTranspose, std::move(kids));
+      return MakeNode(Kind::kTranspose, std::move(kids));
     }
-    return Make(Kind::kCall, std::move(kids), name);
+    return MakeNode(Kind::kCall, std::move(kids), name);
   }
 
   // Up to the closing sign, which is taken as well. ":" is an argument of its own.
@@ -571,14 +354,14 @@ class Parser {
         const std::string key = is_keyword ? Text() : "";
         at_ += is_keyword ? 2 : 0;
         if (is_keyword && IsOf(Sign::Kind::kOther)) {
-          kids.push_back(Make(Kind::kKeyword, {MakeName(Text())}, key));
+          kids.push_back(MakeNode(Kind::kKeyword, {MakeName(Text())}, key));
           ++at_;
         } else {
           Node kid = Ternary(depth + 1);
           if (!kid) {
             return false;
           }
-          kids.push_back(is_keyword ? Make(Kind::kKeyword, {*std::move(kid)}, key)
+          kids.push_back(is_keyword ? MakeNode(Kind::kKeyword, {*std::move(kid)}, key)
                                     : *std::move(kid));
         }
       }
@@ -618,7 +401,7 @@ class Parser {
     if (!is_bar) {
       return inside;
     }
-    return Make(Kind::kCall, {*std::move(inside)}, close == "|" ? "abs" : "norm");
+    return MakeNode(Kind::kCall, {*std::move(inside)}, close == "|" ? "abs" : "norm");
   }
 
   // A name with what belongs to it: a path, subscripts, arguments.
@@ -666,10 +449,10 @@ class Parser {
     const bool all_indices = std::all_of(kids.begin(), kids.end(), IsIndex);
     if (!all_indices || kids.empty() || has_path || IsFunction(name) || IsArithmetic(name) ||
         name.starts_with("einsum")) {
-      return Make(Kind::kCall, std::move(kids), name);
+      return MakeNode(Kind::kCall, std::move(kids), name);
     }
     kids.insert(kids.begin(), MakeName(name));
-    return Make(Kind::kIndex, std::move(kids));
+    return MakeNode(Kind::kIndex, std::move(kids));
   }
 
   static bool IsIndex(const FormulaNode& node) {
@@ -705,7 +488,7 @@ class Parser {
     for (const char c : subscript) {
       kids.push_back(MakeName(std::string(1, c)));
     }
-    return Make(Kind::kIndex, std::move(kids));
+    return MakeNode(Kind::kIndex, std::move(kids));
   }
 
   // "sum |x[i]|", "sum of x[i]*y[i]", "sum over k from a to b of x(k)*y(k)".
@@ -732,7 +515,7 @@ class Parser {
       return std::nullopt;
     }
     indices.insert(indices.begin(), *std::move(body));
-    return Make(Kind::kOver, std::move(indices), name);
+    return MakeNode(Kind::kOver, std::move(indices), name);
   }
 
   // "sum_k A[i][k]", "sum_{r,s} ...".
@@ -766,7 +549,7 @@ class Parser {
       return std::nullopt;
     }
     indices.insert(indices.begin(), *std::move(body));
-    return Make(Kind::kOver, std::move(indices), name);
+    return MakeNode(Kind::kOver, std::move(indices), name);
   }
 
   const std::vector<Sign>& signs_;
@@ -776,103 +559,10 @@ class Parser {
   bool is_assigned_ = false;
 };
 
-// "B*T" in a list, "M/N": extents.
-bool IsExtents(const FormulaNode& node) {
-  if (node.kind == Kind::kName) {
-    return node.name.size() <= 3 && IsUpper(node.name[0]);
-  }
-  if (node.kind == Kind::kNumber && node.value != std::floor(node.value)) {
-    return false;
-  }
-  const bool passes = node.kind == Kind::kMultiply || node.kind == Kind::kInverse ||
-                      node.kind == Kind::kAdd || node.kind == Kind::kNumber;
-  return passes && std::all_of(node.kids.begin(), node.kids.end(), IsExtents);
-}
-
-bool IsFormula(const FormulaNode& node, std::string_view text, size_t begin, size_t end) {
-  const bool is_set = node.kind == Kind::kAssign && node.name == "=" &&
-                      (node.kids[1].kind == Kind::kNumber ||
-                       (node.kids[1].kind == Kind::kName && node.kids[0].kind == Kind::kName));
-  const bool is_negative = node.kind == Kind::kMultiply && node.kids[0].kind == Kind::kNumber &&
-                           node.kids[0].value == -1 && node.kids[1].kind == Kind::kName;
-  if (node.kind == Kind::kCompare || node.kind == Kind::kIndex || is_set || is_negative ||
-      !HasForm(node) || !HasName(node) || IsValue(node)) {
-    return false;
-  }
-  const auto near = [&](size_t i) { return i < text.size() ? text[i] : ' '; };
-  const bool in_list = near(end) == ',' || near(end) == ']' ||
-                       (begin > 1 && (near(begin - 1) == ',' || near(begin - 2) == ','));
-  if (IsExtents(node)) {
-    const bool divides = node.kind == Kind::kMultiply && node.kids[1].kind == Kind::kInverse;
-    return !in_list && !divides;
-  }
-  return true;
-}
-
-// "a*x + b*(the six neighbours)": what was read is only a part, and means nothing.
-bool GoesOn(const std::vector<Sign>& signs, size_t end) {
-  static const std::set<std::string> kSigns = {"*", "/", "^", "**", ".*", "./",
-                                               "@", "%", "&", "|",  "\\", "<<"};
-  return signs[end].kind == Sign::Kind::kSign && kSigns.contains(signs[end].text) &&
-         end + 1 < signs.size();
-}
-
-// What is indexed in a pattern may have any name.
-void LowerBases(FormulaNode& node) {
-  if (node.kind == Kind::kIndex && node.kids[0].kind == Kind::kName) {
-    node.kids[0].name = "base " + node.kids[0].name;
-  }
-  std::for_each(node.kids.begin(), node.kids.end(), LowerBases);
-}
-
 }  // namespace
 
-std::vector<Formula> FindFormulas(std::string_view text) {
-  text = text.substr(0, kMostFormulaText);
-  const std::vector<Sign> signs = Lexer(text, false).Read();
-  std::vector<Formula> formulas;
-  for (size_t i = 0; i < signs.size();) {
-    size_t end = i;
-    const std::optional<FormulaNode> node = Parser(signs).Statement(i, end);
-    const bool is_order = node && (node->kind == Kind::kCall || node->kind == Kind::kIndex) &&
-                          signs[i].text == "O";  // "O(n^2)"
-    if (is_order) {
-      i = end;
-      continue;
-    }
-    // "row-wise": a sign inside of a word begins nothing.
-    const bool inside_word = i > 0 && signs[i].text == "-" && !signs[i].after_space &&
-                             signs[i - 1].kind != Sign::Kind::kSign;
-    if (node && !HasForm(*node)) {
-      i = std::max(end, i + 1);  // a call alone: its parts are no formulas
-      continue;
-    }
-    if (!node || end == i || inside_word ||
-        !IsFormula(*node, text, signs[i].begin, signs[end - 1].end)) {
-      ++i;
-      continue;
-    }
-    FormulaNode root = Canonical(*node);
-    if (end < signs.size() && GoesOn(signs, end)) {
-      root = Make(Kind::kCall, {}, "?");
-    }
-    formulas.push_back({signs[i].begin, signs[end - 1].end, std::move(root)});
-    i = end;
-  }
-  return formulas;
-}
-
-std::vector<FormulaNode> ParsePattern(std::string_view text) {
-  const std::vector<Sign> signs = Lexer(text, true).Read();
-  size_t end = 0;
-  const std::optional<FormulaNode> node =
-      signs.empty() ? std::nullopt : Parser(signs).Statement(0, end);
-  if (!node || end != signs.size()) {
-    return {};
-  }
-  FormulaNode pattern = Canonical(*node);
-  LowerBases(pattern);
-  return {std::move(pattern)};
+std::optional<FormulaNode> ParseFormula(const std::vector<Sign>& signs, size_t begin, size_t& end) {
+  return Parser(signs).Statement(begin, end);
 }
 
 }  // namespace optiml
