@@ -102,6 +102,11 @@ class Speaker {
  private:
   char At(size_t i) const { return i < text_.size() ? text_[i] : ' '; }
 
+  // Calls and tuples that are longer say no sizes.
+  size_t FindClose(size_t from) const {
+    return text_.substr(0, from + kMostArguments).find(')', from);
+  }
+
   size_t EndOfName(size_t i) const {
     while (IsOfName(At(i))) {
       ++i;
@@ -139,8 +144,8 @@ class Speaker {
       spoken_ += ' ';
       return;
     }
-    if (name == "O" && At(at_) == '(' && text_.find(')', at_) != std::string_view::npos) {
-      at_ = text_.find(')', at_) + 1;  // "O(n^2)"
+    if (name == "O" && At(at_) == '(' && FindClose(at_) != std::string_view::npos) {
+      at_ = FindClose(at_) + 1;  // "O(n^2)"
       return;
     }
     spoken_ += SplitIdentifier(name, words_.whole);
@@ -166,9 +171,11 @@ class Speaker {
   // "Conv2d(64, 128, 3, padding=1)": what the numbers are.
   void SizesOfCall(const std::string& name) {
     const auto call = words_.calls.find(name);
-    const size_t close = text_.find_first_of("()", at_ + 1);
-    if (call == words_.calls.end() || At(at_) != '(' || close == std::string_view::npos ||
-        text_[close] != ')' || close - at_ > kMostArguments) {
+    if (call == words_.calls.end() || At(at_) != '(') {
+      return;
+    }
+    const size_t close = text_.substr(0, at_ + kMostArguments).find_first_of("()", at_ + 1);
+    if (close == std::string_view::npos || text_[close] != ')') {
       return;
     }
     std::istringstream names(call->second);
@@ -196,7 +203,7 @@ class Speaker {
     size_t end = at_ + 1;
     const char quote = At(end);
     if (quote == '(') {
-      end = text_.find(')', end);
+      end = FindClose(end);
       end = end == std::string_view::npos ? text_.size() : end + 1;
     } else {
       end += quote == '-' || quote == '\'' || quote == '"' ? 1 : 0;
@@ -232,7 +239,7 @@ class Speaker {
     if (At(at_) != '(' || !words_.along.contains(name)) {
       return;
     }
-    const size_t close = text_.find(')', at_);
+    const size_t close = FindClose(at_);
     if (close == std::string_view::npos || close - at_ > kMostArguments) {
       return;
     }
@@ -265,7 +272,7 @@ class Speaker {
     if (at_ > 0 && (IsOfName(text_[at_ - 1]) || text_[at_ - 1] == ')')) {
       return Call();
     }
-    const size_t close = text_.find(')', at_);
+    const size_t close = FindClose(at_);
     if (close == std::string_view::npos || close - at_ > kMostArguments) {
       return false;
     }
@@ -293,7 +300,7 @@ class Speaker {
 
   // "Linear(4096, 11008)".
   bool Call() {
-    const size_t close = text_.find(')', at_);
+    const size_t close = FindClose(at_);
     if (close == std::string_view::npos || close - at_ > kMostArguments) {
       return false;
     }

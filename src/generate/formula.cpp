@@ -200,9 +200,10 @@ bool Fits(const FormulaNode& pattern, const FormulaNode& formula) {
   if (pattern.kind == Kind::kAssign || formula.kind != Kind::kAssign) {
     return false;
   }
-  // What is assigned to itself is an array.
+  // What is assigned to itself is an array, not the scalar that its small letter may be.
   FormulaNode right = formula.kids[1];
-  if (formula.kids[0].kind == Kind::kName && Contains(right, formula.kids[0])) {
+  if (formula.kids[0].kind == Kind::kName && IsLower(formula.kids[0].name[0]) &&
+      Contains(right, formula.kids[0])) {
     MarkAll(right, {formula.kids[0].name});
   }
   return (formula.kids[0].kind == Kind::kName || KeepsIndex(formula)) &&

@@ -102,6 +102,9 @@ bool HasForm(const FormulaNode& node) {
       }
       break;
     case Kind::kAssign:  // "y = exp(x)"
+      if (node.name != "=") {
+        return true;  // "y *= 2"
+      }
       if (node.kids[1].kind == Kind::kCall && IsFunction(node.kids[1].name) &&
           node.kids[1].kids.size() == 1 && node.kids[1].kids[0].kind == Kind::kName) {
         return true;

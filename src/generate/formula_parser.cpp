@@ -130,7 +130,8 @@ class Parser {
       return is_assigned_ && text != "/" && before == after && (before || text != "-");
     }
     const auto is_long = [](const FormulaNode& node) {
-      return node.kind == Kind::kName && node.name.size() > 2;
+      return node.kind == Kind::kName && node.name.size() > 1 &&
+             node.name.find_first_of("_0123456789$%@&") == std::string::npos;
     };
     if (text == "/" && is_long(left) && is_long(right)) {
       return false;  // "gamma/beta"
