@@ -72,9 +72,9 @@ bool IsWordLike(const FormulaNode& node) {
 
 bool IsArithmetic(const std::string& name) {
   static const std::set<std::string> kNames = {
-      "select", "linear", "mm",  "matmul", "mv",    "dot",    "vdot", "inner",
-      "outer",  "bmm",    "add", "add_",   "sub",   "sub_",   "mul",  "mul_",
-      "div",    "div_",   "pow", "einsum", "where", "mtimes", "clip", "clamp"};
+      "select", "linear", "cdist", "pdist2", "mm",    "matmul", "mv",   "dot",  "vdot",
+      "inner",  "outer",  "bmm",   "add",    "add_",  "sub",    "sub_", "mul",  "mul_",
+      "div",    "div_",   "pow",   "einsum", "where", "mtimes", "clip", "clamp"};
   return kNames.contains(name);
 }
 
