@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "task/launcher_scan.h"
 #include "task/toml_document.h"
@@ -39,6 +40,7 @@ class ContractReader {
     OPTIML_ASSIGN(const TomlValue document, ParseToml(files_.contract.substr(0, split + 1), file_));
     Contract contract;
     contract.task_text = files_.contract.substr(split + 1);
+    contract.parameters = CountParameters(contract.task_text);
     contract.kernel = files_.kernel;
     contract.reference = files_.reference;
     for (const TomlEntry& entry : document.entries) {
@@ -97,6 +99,18 @@ class ContractReader {
     return {};
   }
 
+  // low = { dtype = "f32", fill = "uniform", min = -0.9, max = -0.1 }
+  static size_t CountParameters(const std::string& task_text) {
+    size_t count = 0;
+    std::istringstream in(task_text.substr(0, task_text.find("\n[", 1)));
+    for (std::string line; std::getline(in, line);) {
+      const bool is_value =
+          line.find("dtype") != std::string::npos && line.find("shape") == std::string::npos;
+      count += is_value ? 1 : 0;
+    }
+    return count;
+  }
+
   // A phrase of variables alone, or one that loses a word, would be found nearly everywhere.
   Result<Together> ReadTogether(std::string_view text, int line) const {
     Together together = SplitTogether(text);
@@ -131,10 +145,42 @@ class ContractReader {
     return alternatives;
   }
 
+  // "op=relu: max(x, 0)", "A * &x with sparse | csr".
+  Result<FormulaPattern> ReadFormula(std::string text, int line) const {
+    FormulaPattern read;
+    const size_t colon = text.find(": ");
+    const size_t equals = text.find('=');
+    if (colon != std::string::npos && equals < colon && text.find(' ') > colon) {
+      read.choice = text.substr(0, equals);
+      read.value = text.substr(equals + 1, colon - equals - 1);
+      text.erase(0, colon + 2);
+    }
+    const size_t with = text.find(" with ");
+    if (with != std::string::npos) {
+      for (const std::string& words : SplitAt(std::string_view(text).substr(with + 6), " | ")) {
+        OPTIML_ASSIGN(Together together, ReadTogether(words, line));
+        read.with.push_back(std::move(together));
+      }
+      text.resize(with);
+    }
+    std::vector<FormulaNode> pattern = ParsePattern(text);
+    if (pattern.empty()) {
+      return At(line, fmt::format("\"{}\" is no formula", text));
+    }
+    read.pattern = std::move(pattern.front());
+    return read;
+  }
+
   Result<void> ReadWords(const TomlValue& table, Contract& contract) const {
     for (const TomlEntry& entry : table.entries) {
       if (entry.key == "also") {
         OPTIML_ASSIGN(contract.also, ReadAlternatives(entry));
+      } else if (entry.key == "formulas") {
+        OPTIML_ASSIGN(const std::vector<std::string> texts, Strings(entry));
+        for (const std::string& text : texts) {
+          OPTIML_ASSIGN(FormulaPattern read, ReadFormula(text, entry.line));
+          contract.formulas.push_back(std::move(read));
+        }
       } else if (entry.key == "never") {
         OPTIML_ASSIGN(contract.never, ReadAlternatives(entry));
       } else if (entry.key == "needs") {
@@ -279,6 +325,14 @@ class ContractReader {
               ErrorCode::kParse,
               fmt::format("{}: a checked row has other sizes than the default ({})", file_, name));
         }
+      }
+    }
+    for (const FormulaPattern& formula : contract.formulas) {
+      const Choice* choice = contract.FindChoice(formula.choice);
+      if (!formula.choice.empty() &&
+          (choice == nullptr || choice->Find(formula.value) == nullptr)) {
+        return Error(ErrorCode::kParse,
+                     fmt::format("{}: no choice \"{}={}\"", file_, formula.choice, formula.value));
       }
     }
     for (const Need& need : contract.needs) {

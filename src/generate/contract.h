@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "core/dtype.h"
 #include "core/size_expr.h"
+#include "generate/formula.h"
 #include "generate/words.h"
 
 namespace optiml {
@@ -38,6 +39,13 @@ struct Phrase {
 };
 // Phrases that must all be there, in any order ("add & bias").
 using Together = std::vector<Phrase>;
+// A formula that says the whole operator (formula.h).
+struct FormulaPattern {
+  FormulaNode pattern;
+  std::string choice;  // and which value of it; empty: none
+  std::string value;
+  std::vector<Together> with;  // one of these must be said as well; empty: nothing
+};
 // One of these.
 struct Need {
   std::vector<Together> any_of;
@@ -72,6 +80,7 @@ struct Contract {
   std::vector<DType> dtypes;  // the first is the default
 
   std::vector<Need> needs;
+  std::vector<FormulaPattern> formulas;
   std::vector<Together> also;
   std::vector<Together> never;  // what it is not about, though every word may be known
   std::vector<Choice> choices;
@@ -82,6 +91,8 @@ struct Contract {
   std::vector<ShapeTemplate> shapes;
   std::vector<std::string> count;  // sizes that a plain number of elements gives
   std::map<std::string, std::vector<Phrase>> named;
+
+  size_t parameters = 0;  // arguments that are one number, and no size
 
   std::string task_text;  // [args] ... [cost], with holes
   std::string kernel;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/formula.h"
 #include "generate/sentence.h"
 #include "generate/template.h"
+#include "generate/tokens.h"
 #include "task/names.h"
 
 namespace optiml {
@@ -16,18 +18,23 @@ namespace {
 constexpr int kMostUnexplainedPerCoreWord = 2;
 
 bool Weighs(const Token& token) {
-  if (token.is_stop || token.is_weak || token.is_variable()) {
+  if (token.is_stop || token.is_weak || token.is_hint || token.is_variable()) {
     return false;
   }
-  return token.kind != Token::Kind::kOperator || (token.word != "[" && token.word != "]");
+  // What is a formula is read as one; elsewhere these signs are punctuation.
+  static const std::set<std::string> kPunctuation = {"[", "]", "=", ":", "?",
+                                                     "+", "-", ",", "/", "*"};
+  return token.kind != Token::Kind::kOperator || !kPunctuation.contains(token.word);
 }
 
 // One contract and one sentence.
 class Match {
  public:
-  Match(const Contract& contract, const Sentence& sentence, const Lexicon& lexicon)
+  Match(const Contract& contract, const Sentence& sentence, std::span<const Formula> formulas,
+        const Lexicon& lexicon)
       : contract_(contract),
         sentence_(sentence),
+        formulas_(formulas),
         lexicon_(lexicon),
         core_(sentence.tokens().size()),
         explained_(sentence.tokens().size()) {
@@ -37,6 +44,9 @@ class Match {
 
   // Whether all needs are met. The candidate is filled in either way.
   bool Run() {
+    for (size_t i = 0; i < formulas_.size(); ++i) {
+      fits_.push_back(ReadFormula(i));
+    }
     for (const Choice& choice : contract_.choices) {
       Choose(choice);
     }
@@ -44,12 +54,16 @@ class Match {
     for (const Need& need : contract_.needs) {
       is_met = Meet(need) && is_met;
     }
+    // A formula says all that the operator needs.
+    is_met = is_met || std::find(fits_.begin(), fits_.end(), true) != fits_.end();
     explained_ = core_;
     for (const Together& also : contract_.also) {
       Mark(sentence_.Find(also), explained_);
     }
-    BindSizes(sentence_, contract_, lexicon_, explained_, candidate_.request.sizes);
     ChooseDType();
+    BindSizes(sentence_, contract_, lexicon_, candidate_.request.dtype, explained_,
+              candidate_.request.sizes);
+    TakeParameters();
     Count();
     return is_met;
   }
@@ -64,8 +78,56 @@ class Match {
     }
   }
 
+  // Whether a formula of the sentence is one of the contract's.
+  bool ReadFormula(size_t index) {
+    for (const FormulaPattern& one : contract_.formulas) {
+      if (!Fits(one.pattern, formulas_[index].root)) {
+        continue;
+      }
+      const auto with = std::find_if(one.with.begin(), one.with.end(), [&](const Together& words) {
+        return !sentence_.Find(words).empty();
+      });
+      if (with == one.with.end() && !one.with.empty()) {
+        continue;
+      }
+      if (with != one.with.end()) {
+        Mark(sentence_.Find(*with), core_);
+      }
+      for (size_t i = 0; i < sentence_.tokens().size(); ++i) {
+        core_[i] = core_[i] || sentence_.tokens()[i].formula == static_cast<int>(index);
+      }
+      if (!one.choice.empty()) {
+        candidate_.request.choices[one.choice] = one.value;
+        said_.insert(one.choice);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  // A formula that the contract has not is one thing that is left over, whatever its words are.
+  void CountFormulas() {
+    const std::vector<Token>& tokens = sentence_.tokens();
+    for (size_t f = 0; f < formulas_.size(); ++f) {
+      if (fits_[f]) {
+        continue;
+      }
+      std::string text;
+      for (size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i].formula == static_cast<int>(f)) {
+          text += (text.empty() ? "" : " ") + tokens[i].text;
+          explained_[i] = true;  // counted
+        }
+      }
+      candidate_.unexplained.push_back(text);
+    }
+  }
+
   // The value whose words cover most of the sentence.
   void Choose(const Choice& choice) {
+    if (said_.contains(choice.name)) {
+      return;
+    }
     const ChoiceValue* best = nullptr;
     std::set<size_t> best_covered;
     for (const ChoiceValue& value : choice.values) {
@@ -120,8 +182,9 @@ class Match {
   void ChooseDType() {
     std::optional<DType> said;
     for (size_t i = 0; i < sentence_.tokens().size(); ++i) {
-      const std::optional<DType> dtype = sentence_.tokens()[i].dtype;
-      if (!dtype || explained_[i]) {
+      const Token& token = sentence_.tokens()[i];
+      const std::optional<DType> dtype = token.blas_dtype ? token.blas_dtype : token.dtype;
+      if (!dtype || (explained_[i] && !token.blas_dtype)) {
         continue;
       }
       const bool offered = std::find(contract_.dtypes.begin(), contract_.dtypes.end(), *dtype) !=
@@ -129,9 +192,47 @@ class Match {
       if (offered && (!said || *said == *dtype)) {
         said = *dtype;
         candidate_.request.dtype = *dtype;
+        explained_[i] = explained_[i] || !token.blas_dtype;
+      } else if (token.blas_dtype && explained_[i]) {
+        candidate_.unexplained.push_back(token.text);
+      }
+    }
+  }
+
+  // "clamp to [-1, 1]", "above 0.5": values of the arguments that are one number. Fractions first,
+  // for they are no sizes. "2d" holds where the operator has sizes for so many extents.
+  void TakeParameters() {
+    size_t left = contract_.parameters;
+    const std::vector<Token>& tokens = sentence_.tokens();
+    for (const bool fractions : {true, false}) {
+      for (size_t i = 0; i < tokens.size() && left > 0; ++i) {
+        const bool is_fraction = tokens[i].kind == Token::Kind::kWord && !tokens[i].word.empty() &&
+                                 tokens[i].word[0] >= '0' && tokens[i].word[0] <= '9' &&
+                                 tokens[i].word.find_first_of(".-") != std::string::npos;
+        const bool is_number = tokens[i].kind == Token::Kind::kNumber && !IsUnit(i + 1);
+        if (!explained_[i] && (fractions ? is_fraction : is_number)) {
+          explained_[i] = true;
+          --left;
+        }
+      }
+    }
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].word.size() == 2 && tokens[i].word[1] == 'd' && tokens[i].word[0] >= '1' &&
+          tokens[i].word[0] <= '4' && HasRank(static_cast<size_t>(tokens[i].word[0] - '0'))) {
         explained_[i] = true;
       }
     }
+  }
+
+  // "7 heads": a number of something is no value.
+  bool IsUnit(size_t i) const {
+    return i < sentence_.tokens().size() && Weighs(sentence_.tokens()[i]) &&
+           sentence_.tokens()[i].kind == Token::Kind::kWord && !explained_[i];
+  }
+
+  bool HasRank(size_t rank) const {
+    return std::any_of(contract_.shapes.begin(), contract_.shapes.end(),
+                       [&](const auto& shape) { return shape[0].size() == rank; });
   }
 
   // Whether a word that the sentence denies is one that the contract asks for or knows.
@@ -146,6 +247,7 @@ class Match {
   }
 
   void Count() {
+    CountFormulas();
     const std::vector<Token>& tokens = sentence_.tokens();
     for (const Together& never : contract_.never) {
       const Covered covered = sentence_.Find(never);
@@ -171,6 +273,8 @@ class Match {
 
   const Contract& contract_;
   const Sentence& sentence_;
+  std::span<const Formula> formulas_;
+  std::vector<bool> fits_;  // per formula
   const Lexicon& lexicon_;
   std::vector<bool> core_;
   std::vector<bool> explained_;
@@ -178,6 +282,13 @@ class Match {
   std::set<std::string> asked_;
   Candidate candidate_;
 };
+
+// A number that is left over is a question, but says nothing against the operator.
+int UnexplainedWords(const Candidate& candidate) {
+  return static_cast<int>(
+      std::count_if(candidate.unexplained.begin(), candidate.unexplained.end(),
+                    [](const std::string& text) { return text[0] < '0' || text[0] > '9'; }));
+}
 
 bool IsBetter(const Candidate& a, const Candidate& b) {
   if (a.unexplained.size() != b.unexplained.size()) {
@@ -223,18 +334,36 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
   return unknown;
 }
 
+// The sentence with marks where its formulas are.
+std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
+  std::string plain = PlainSigns(text);
+  std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
+  std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
+  std::replace(plain.begin(), plain.end(), kListEnd, ' ');
+  formulas = FindFormulas(plain);
+  std::string marked;
+  size_t at = 0;
+  for (const Formula& formula : formulas) {
+    marked += plain.substr(at, formula.begin - at) + kFormulaBegin +
+              plain.substr(formula.begin, formula.end - formula.begin) + kFormulaEnd;
+    at = formula.end;
+  }
+  return marked + plain.substr(at);
+}
+
 }  // namespace
 
 MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
-  const Sentence sentence(library.lexicon().Read(text));
+  std::vector<Formula> formulas;
+  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)));
   std::vector<Candidate> met;
   std::vector<Candidate> others;
   for (const Contract& contract : library.contracts()) {
-    Match match(contract, sentence, library.lexicon());
+    Match match(contract, sentence, formulas, library.lexicon());
     const bool is_met = match.Run();
     Candidate candidate = match.Take();
-    const bool is_near = static_cast<int>(candidate.unexplained.size()) <=
-                         kMostUnexplainedPerCoreWord * candidate.core_words;
+    const bool is_near =
+        UnexplainedWords(candidate) <= kMostUnexplainedPerCoreWord * candidate.core_words;
     (is_met && is_near ? met : others).push_back(std::move(candidate));
   }
   MatchResult result;

@@ -37,6 +37,41 @@ TEST(Matcher, SizesOfTheSentenceBecomeTheTasks) {
               ElementsAre(Pair("cols", 34), Pair("rows", 12)));
 }
 
+TEST(Matcher, SizesAreReadInTheNotationsOfPrograms) {
+  EXPECT_THAT(Clear("copy 1 GiB of doubles").sizes, ElementsAre(Pair("n", 134217728)));
+  EXPECT_THAT(Clear("copy 8 MB in half precision").sizes, ElementsAre(Pair("n", 4000000)));
+  EXPECT_THAT(Clear("gemm, M=N=2048 K=512").sizes,
+              ElementsAre(Pair("k", 512), Pair("m", 2048), Pair("n", 2048)));
+  EXPECT_THAT(
+      Clear("attention, B=2 H=8 S=1024 D=64").sizes,
+      ElementsAre(Pair("batch", 2), Pair("dim", 64), Pair("heads", 8), Pair("length", 1024)));
+  EXPECT_THAT(Clear("relu, n = 3<<20").sizes, ElementsAre(Pair("n", 3145728)));
+}
+
+TEST(Matcher, ValuesOfScalarArgumentsAreNoSizes) {
+  EXPECT_TRUE(Clear("clamp each element to [-2, 7]").sizes.empty());
+  EXPECT_TRUE(Clear("count the values above 0.25").sizes.empty());
+}
+
+TEST(Matcher, AFormulaSaysTheOperator) {
+  EXPECT_EQ(Clear("v[t] = u[t] > 0 ? u[t] : 0").choices.at("op"), "relu");
+  EXPECT_EQ(Clear("P = Q .* R").contract->name, "binary");
+  EXPECT_EQ(Clear("P = Q * R'").choices.at("form"), "nt");
+  EXPECT_EQ(Clear("total += p[k]*q[k]").contract->name, "dot");
+  EXPECT_EQ(Clear("w -= rate * g").contract->name, "axpy");
+  EXPECT_EQ(Clear("hits[bin[t]] += 1").contract->name, "histogram");
+  EXPECT_EQ(Clear("np.einsum('pq,qr->pr', s, t)").contract->name, "matmul");
+}
+
+TEST(Matcher, AFormulaThatNoOperatorHasIsNeverTaken) {
+  for (const char* sentence :
+       {"w = sqrt(u.^2 + v.^2)", "D = A * B + D", "v[i] = u[i] + u[i+1]", "q = u' * A * u",
+        "P = Q + Q'", "v[t] = u[t] % 7", "v = sin(u) * cos(u)", "M[i][j] -= u[i]*v[j]",
+        "transpose of A*B", "softmax(A*B)", "relu of A*B + C*D"}) {
+    EXPECT_NE(MatchIntent(Library(), sentence).kind, MatchResult::Kind::kClear) << sentence;
+  }
+}
+
 TEST(Matcher, ASizeThatTheOperatorDoesNotTakeIsAQuestion) {
   EXPECT_EQ(MatchIntent(Library(), "row-wise softmax with 7 heads").kind,
             MatchResult::Kind::kQuestion);

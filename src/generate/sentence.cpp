@@ -53,15 +53,19 @@ std::optional<Bound> BindTemplate(const ShapeTemplate& shape,
 class SizeBinder {
  public:
   SizeBinder(const Sentence& sentence, const Contract& contract, const Lexicon& lexicon,
-             std::vector<bool>& explained, SizeBindings& sizes)
+             DType dtype, std::vector<bool>& explained, SizeBindings& sizes)
       : sentence_(sentence),
         contract_(contract),
         lexicon_(lexicon),
+        dtype_(dtype),
         explained_(explained),
         sizes_(sizes),
         taken_(explained) {}
 
   void Run() {
+    for (const std::string& name : contract_.size_order) {  // "rows = 64" is plain
+      Named(name, ReadPhrase(name + " = #", lexicon_));
+    }
     for (const auto& [name, phrases] : contract_.named) {
       for (const Phrase& phrase : phrases) {
         Named(name, phrase);
@@ -75,6 +79,7 @@ class SizeBinder {
       }
     }
     Shapes();
+    Letters();
     Counts();
   }
 
@@ -128,6 +133,26 @@ class SizeBinder {
     }
   }
 
+  // "B = 4 H = 32": a letter is the first of the sizes that it usually names. Letters that are
+  // sizes of the contract themselves were bound before.
+  void Letters() {
+    for (size_t i = 0; i + 2 < tokens().size(); ++i) {
+      if (!tokens()[i].is_variable() || tokens()[i + 1].word != "=" ||
+          tokens()[i + 2].kind != Token::Kind::kNumber || taken_[i + 2]) {
+        continue;
+      }
+      for (const std::string& name : lexicon_.SizesOf(tokens()[i].word)) {
+        const bool is_known = std::find(contract_.size_order.begin(), contract_.size_order.end(),
+                                        name) != contract_.size_order.end();
+        if (is_known && !sizes_.contains(name)) {
+          sizes_[name] = tokens()[i + 2].numbers[0];
+          Take({i, i + 1, i + 2});
+          break;
+        }
+      }
+    }
+  }
+
   bool Agrees(const Bound& bound) const {
     return std::all_of(bound.begin(), bound.end(), [&](const auto& one) {
       const bool known = std::find(contract_.size_order.begin(), contract_.size_order.end(),
@@ -144,11 +169,27 @@ class SizeBinder {
           !(IsCounted(i) || token.numbers[0] >= kLeastBareCount)) {
         continue;
       }
+      const int64_t count =
+          token.numbers[0] / (token.is_bytes ? static_cast<int64_t>(DTypeBytes(dtype_)) : 1);
       Bound bound;
-      if (Bind(contract_.count, token.numbers[0], bound) && Agrees(bound)) {
+      if (Bind(contract_.count, count, bound) && Agrees(bound)) {
         for (const auto& [name, value] : bound) {
           sizes_[name] = value;
         }
+        Take({i});
+      }
+    }
+    Repeated();
+  }
+
+  // "M is 64 x 32, v has 32 elements": what is known is said once more.
+  void Repeated() {
+    for (size_t i = 0; i < tokens().size(); ++i) {
+      const bool is_known =
+          tokens()[i].kind == Token::Kind::kNumber && !taken_[i] && IsCounted(i) &&
+          std::any_of(sizes_.begin(), sizes_.end(),
+                      [&](const auto& size) { return size.second == tokens()[i].numbers[0]; });
+      if (is_known) {
         Take({i});
       }
     }
@@ -170,6 +211,7 @@ class SizeBinder {
   const Sentence& sentence_;
   const Contract& contract_;
   const Lexicon& lexicon_;
+  DType dtype_;
   std::vector<bool>& explained_;
   SizeBindings& sizes_;
   std::vector<bool> taken_;
@@ -186,6 +228,9 @@ Sentence::Sentence(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
       continue;
     }
     all_.push_back(i);
+    if (token.kind != Token::Kind::kOperator) {
+      plain_.push_back(i);
+    }
     if (!token.is_stop && !token.is_variable() && token.kind != Token::Kind::kOperator) {
       content_.push_back(i);
       if (token.kind == Token::Kind::kWord) {
@@ -254,7 +299,7 @@ Covered Sentence::Find(const Phrase& phrase) const {
 
 Covered Sentence::FindNumber(const Phrase& phrase, const std::vector<bool>& taken,
                              size_t& first_number) const {
-  for (const std::vector<size_t>* order : {&content_, &all_}) {
+  for (const std::vector<size_t>* order : {&content_, &plain_, &all_}) {
     for (size_t at = 0; at < order->size(); ++at) {
       if (!MatchesAt(phrase, *order, at)) {
         continue;
@@ -290,8 +335,8 @@ Covered Sentence::Find(const Together& together) const {
 }
 
 void BindSizes(const Sentence& sentence, const Contract& contract, const Lexicon& lexicon,
-               std::vector<bool>& explained, SizeBindings& sizes) {
-  SizeBinder(sentence, contract, lexicon, explained, sizes).Run();
+               DType dtype, std::vector<bool>& explained, SizeBindings& sizes) {
+  SizeBinder(sentence, contract, lexicon, dtype, explained, sizes).Run();
 }
 
 }  // namespace optiml

@@ -36,14 +36,16 @@ class Sentence {
 
   std::vector<Token> tokens_;
   std::vector<size_t> all_;      // every token
+  std::vector<size_t> plain_;    // without signs: "kernel_size = 3"
   std::vector<size_t> content_;  // without those that say nothing and those that are negated
   std::vector<size_t> words_;    // of these, without numbers and shapes
   bool has_object_ = false;
 };
 
-// Binds the sentence's numbers to the contract's sizes; marks the tokens it used.
+// Binds the sentence's numbers to the contract's sizes; marks the tokens it used. Amounts of data
+// ("1 GiB") are counted in elements of the dtype.
 void BindSizes(const Sentence& sentence, const Contract& contract, const Lexicon& lexicon,
-               std::vector<bool>& explained, SizeBindings& sizes);
+               DType dtype, std::vector<bool>& explained, SizeBindings& sizes);
 
 }  // namespace optiml
 

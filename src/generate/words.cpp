@@ -1,6 +1,7 @@
 #include "generate/words.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "generate/tokens.h"
@@ -41,12 +42,9 @@ std::set<std::string> StemmedSet(const std::string& words) {
   return stems;
 }
 
-std::vector<std::string> StemmedWords(std::string_view phrase) {
-  std::vector<std::string> words;
-  for (const Token& token : SplitText(phrase)) {
-    words.push_back(token.word);
-  }
-  return words;
+std::set<std::string> PlainSet(const std::string& words) {
+  std::istringstream in(words);
+  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
 }
 
 Result<std::string> StringOf(const TomlValue& table, std::string_view key) {
@@ -113,6 +111,7 @@ Result<Lexicon> Lexicon::Parse(std::string_view toml) {
   OPTIML_TRY(read_set("count_after", lexicon.count_after_));
   OPTIML_TRY(read_set("count_before", lexicon.count_before_));
   OPTIML_TRY(read_set("negations", lexicon.negations_));
+  OPTIML_TRY(lexicon.ParseApi(document));
   OPTIML_ASSIGN(const TomlValue* numbers, TableOf(document, "numbers"));
   for (const TomlEntry& entry : numbers->entries) {
     lexicon.numbers_[Stem(entry.key)] = entry.value.integer;
@@ -124,14 +123,14 @@ Result<Lexicon> Lexicon::Parse(std::string_view toml) {
       return Error(ErrorCode::kParse, "lexicon.toml: unknown dtype \"" + entry.key + "\"");
     }
     for (const TomlValue& phrase : entry.value.items) {
-      lexicon.dtypes_[StemmedWords(phrase.string)] = *dtype;
+      lexicon.dtypes_[lexicon.StemmedPhrase(phrase.string)] = *dtype;
     }
   }
   OPTIML_ASSIGN(const TomlValue* synonyms, TableOf(document, "synonyms"));
   for (const TomlEntry& entry : synonyms->entries) {
-    const Words canonical = StemmedWords(entry.key);
+    const Words canonical = lexicon.StemmedPhrase(entry.key);
     for (const TomlValue& phrase : entry.value.items) {
-      Words words = StemmedWords(phrase.string);
+      Words words = lexicon.StemmedPhrase(phrase.string);
       lexicon.longest_ = std::max(lexicon.longest_, words.size());
       lexicon.synonyms_[std::move(words)] = canonical;
     }
@@ -139,8 +138,61 @@ Result<Lexicon> Lexicon::Parse(std::string_view toml) {
   return lexicon;
 }
 
+Result<void> Lexicon::ParseApi(const TomlValue& document) {
+  const auto read_set = [&](std::string_view key, std::set<std::string>& set) -> Result<void> {
+    OPTIML_ASSIGN(const std::string words, StringOf(document, key));
+    set = PlainSet(words);
+    return {};
+  };
+  OPTIML_TRY(read_set("namespaces", api_.namespaces));
+  OPTIML_TRY(read_set("roots", api_.roots));
+  OPTIML_TRY(read_set("whole", api_.whole));
+  OPTIML_TRY(read_set("along", api_.along));
+  OPTIML_TRY(read_set("dimensions", api_.dimensions));
+  OPTIML_TRY(read_set("blas", blas_));
+  OPTIML_TRY(read_set("c_math", c_math_));
+  OPTIML_ASSIGN(const std::string hints, StringOf(document, "hints"));
+  hints_ = StemmedSet(hints);
+  const auto read_map = [&](std::string_view key,
+                            std::map<std::string, std::string>& map) -> Result<void> {
+    OPTIML_ASSIGN(const TomlValue* table, TableOf(document, key));
+    for (const TomlEntry& entry : table->entries) {
+      map[entry.key] = entry.value.string;
+    }
+    return {};
+  };
+  OPTIML_TRY(read_map("keywords", api_.keywords));
+  OPTIML_TRY(read_map("methods", api_.methods));
+  OPTIML_TRY(read_map("calls", api_.calls));
+  OPTIML_ASSIGN(const TomlValue* letters, TableOf(document, "letters"));
+  for (const TomlEntry& entry : letters->entries) {
+    std::istringstream in(entry.value.string);
+    for (std::string name; in >> name;) {
+      letters_[entry.key].push_back(name);
+    }
+  }
+  return {};
+}
+
+std::span<const std::string> Lexicon::SizesOf(const std::string& letter) const {
+  const auto found = letters_.find(letter);
+  return found == letters_.end() ? std::span<const std::string>() : found->second;
+}
+
+// A phrase of the lexicon, split as a sentence is.
+Lexicon::Words Lexicon::StemmedPhrase(std::string_view phrase) const {
+  std::vector<Token> tokens = SplitText(SpeakNames(phrase, api_));
+  ReadBlas(tokens);
+  Words words;
+  for (const Token& token : tokens) {
+    words.push_back(token.word);
+  }
+  return words;
+}
+
 std::vector<Token> Lexicon::Read(std::string_view sentence) const {
-  std::vector<Token> tokens = SplitText(sentence);
+  std::vector<Token> tokens = SplitText(SpeakNames(sentence, api_));
+  ReadBlas(tokens);
   if (tokens.size() > kMostTokens) {
     tokens.resize(kMostTokens);
   }
@@ -174,6 +226,10 @@ void Lexicon::ReplaceSynonyms(std::vector<Token>& tokens) const {
         Token token;
         token.word = word;
         token.text = text;
+        token.formula = tokens[i].formula;
+        for (size_t j = i; j < i + length; ++j) {
+          token.blas_dtype = token.blas_dtype ? token.blas_dtype : tokens[j].blas_dtype;
+        }
         token.kind = word.find_first_not_of("0123456789") == std::string::npos
                          ? Token::Kind::kNumber
                          : Token::Kind::kWord;
@@ -190,6 +246,32 @@ void Lexicon::ReplaceSynonyms(std::vector<Token>& tokens) const {
     i += taken;
   }
   tokens = std::move(replaced);
+}
+
+// "sgemm" is "gemm" of floats. What is complex ("cgemm") stays unknown.
+void Lexicon::ReadBlas(std::vector<Token>& tokens) const {
+  for (Token& token : tokens) {
+    if (token.kind != Token::Kind::kWord || token.text.size() < 4) {
+      continue;
+    }
+    const std::optional<DType> dtype = token.text[0] == 's'   ? std::optional(DType::kF32)
+                                       : token.text[0] == 'd' ? std::optional(DType::kF64)
+                                       : token.text[0] == 'h' ? std::optional(DType::kF16)
+                                                              : std::nullopt;
+    if (dtype && blas_.contains(token.text.substr(1))) {
+      token.word = Stem(token.text.substr(1));
+      token.blas_dtype = dtype;
+    }
+    // "fmaxf" is "max".
+    std::string name = token.text;
+    if (name.ends_with('f') && c_math_.contains(name.substr(0, name.size() - 1))) {
+      name.pop_back();
+    }
+    if (c_math_.contains(name)) {
+      const bool has_prefix = name == "fabs" || name == "fmax" || name == "fmin";
+      token.word = Stem(has_prefix ? name.substr(1) : name);
+    }
+  }
 }
 
 void Lexicon::ReadNumbers(std::vector<Token>& tokens) const {
@@ -229,9 +311,39 @@ void Lexicon::ReadDTypes(std::vector<Token>& tokens) const {
   }
 }
 
+// "row-major" is how a matrix lies, not what is done with its rows; both layouts in one sentence
+// are a conversion.
+void Lexicon::MarkLayout(std::vector<Token>& tokens) {
+  std::set<std::string> layouts;
+  const auto is_layout = [&](size_t i) {
+    return tokens[i + 1].text == "major" && (tokens[i].word == "row" || tokens[i].word == "column");
+  };
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (is_layout(i)) {
+      layouts.insert(tokens[i].word);
+    }
+  }
+  for (size_t i = 0; i + 1 < tokens.size() && layouts.size() == 1; ++i) {
+    if (is_layout(i)) {
+      tokens[i].is_stop = true;
+      tokens[i + 1].is_stop = true;
+    }
+  }
+}
+
 void Lexicon::Mark(std::vector<Token>& tokens) const {
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    // "find i such that x[i] is ...": i is an index.
+    if (tokens[i].is_variable() && tokens[i + 1].text == "such" && tokens[i + 2].text == "that") {
+      tokens[i].word = "index";
+    }
+  }
+  MarkLayout(tokens);
   bool negates = false;
   for (Token& token : tokens) {
+    if (token.is_stop) {
+      continue;
+    }
     if (token.kind != Token::Kind::kWord) {
       negates = false;
       continue;
@@ -241,6 +353,7 @@ void Lexicon::Mark(std::vector<Token>& tokens) const {
       token.is_stop = true;
       continue;
     }
+    token.is_hint = hints_.contains(token.word);
     token.is_weak = weak_.contains(token.word);
     token.is_stop = !token.is_weak && !token.dtype && stop_.contains(token.word);
     if (token.is_stop) {
