@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/conditional.h"
 #include "generate/formula.h"
 #include "generate/sentence.h"
 #include "generate/template.h"
@@ -336,7 +337,7 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
 
 // The sentence with marks where its formulas are.
 std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
-  std::string plain = PlainSigns(text);
+  std::string plain = PlainConditionals(WithoutPossessives(PlainSigns(text)));
   std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
   std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
   std::replace(plain.begin(), plain.end(), kListEnd, ' ');
