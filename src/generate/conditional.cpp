@@ -76,6 +76,17 @@ std::string PlainConditionals(std::string_view text) {
   return plain;
 }
 
+bool HasCallOnData(std::string_view text) {
+  if (text.size() > kMostText) {
+    return false;
+  }
+  // "a.max(b)" has two operands, and is none of these.
+  static const std::regex form(
+      R"((?:^|[\s=])(?:(?:np|numpy|cp|jnp|torch|F|scipy|cv2|tf)\.(?:[a-z]+\.)*|(?:cv|std|thrust)::)?)"
+      R"([A-Za-z_]\w*\([A-Za-z]\w*(?:, ?(?:dst|out))?\)|\b[A-Za-z]\w*(?:\.array\(\))?\.\w+\(\))");
+  return std::regex_search(text.begin(), text.end(), form);
+}
+
 std::string WithoutPossessives(std::string_view text) {
   const auto is_letter = [&](size_t i) {
     return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;

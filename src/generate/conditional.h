@@ -12,4 +12,7 @@ std::string PlainConditionals(std::string_view text);
 // "numpy's x" is no transpose: the s of a possessive is left out.
 std::string WithoutPossessives(std::string_view text);
 
+// Whether a function is called on one name: "np.exp(x)", "v.sum()", "MAXVAL(A)": it is data.
+bool HasCallOnData(std::string_view text);
+
 }  // namespace optiml

@@ -356,7 +356,8 @@ std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) 
 
 MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
   std::vector<Formula> formulas;
-  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)));
+  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)),
+                          HasCallOnData(text));
   std::vector<Candidate> met;
   std::vector<Candidate> others;
   for (const Contract& contract : library.contracts()) {
