@@ -41,8 +41,9 @@ const std::array<Rule, 8>& Rules() {
       rule(in_parens + set + other, "$2 = $1 ? $3 : $4"),
       rule(in_words + set + other, "$2 = $1 ? $3 : $4"),
       // "if (x[i] < 0) x[i] = 0": else it stays.
-      rule(R"(\bif ?\(? ?(()" + kPlace + ") ?[<>]=? ?" + Group(kValue) + R"() ?\)?(?:,? then|:|,)? +\2 ?= ?)" +
-               Group(kValue) + R"((?!\s*[;,]?\s*\}?\s*(?:else|otherwise|if)\b);?\s*\}?)",
+      rule(R"(\bif ?\(? ?(()" + kPlace + ") ?[<>]=? ?" + Group(kValue) +
+               R"() ?\)?(?:,? then|:|,)? +\2 ?= ?)" + Group(kValue) +
+               R"((?!\s*[;,]?\s*\}?\s*(?:else|otherwise|if)\b);?\s*\}?)",
            "$2 = $1 ? $4 : $2"),
       rule(R"(\bif ?\(? ?)" + Group(kCompared) + R"( ?\)?(?:,? then|:|,)? +)" + Group(kPlace) +
                R"((?: ?\+= ?1\b|\+\+);?)",
