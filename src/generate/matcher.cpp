@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/conditional.h"
 #include "generate/formula.h"
 #include "generate/sentence.h"
 #include "generate/template.h"
@@ -336,7 +337,7 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
 
 // The sentence with marks where its formulas are.
 std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
-  std::string plain = PlainSigns(text);
+  std::string plain = PlainConditionals(WithoutPossessives(PlainSigns(text)));
   std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
   std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
   std::replace(plain.begin(), plain.end(), kListEnd, ' ');
@@ -355,7 +356,8 @@ std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) 
 
 MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
   std::vector<Formula> formulas;
-  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)));
+  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)),
+                          HasCallOnData(text));
   std::vector<Candidate> met;
   std::vector<Candidate> others;
   for (const Contract& contract : library.contracts()) {
