@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generate/conditional.h"
 #include "generate/formula.h"
 #include "generate/sentence.h"
 #include "generate/template.h"
@@ -335,8 +336,17 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
 }
 
 // The sentence with marks where its formulas are.
+// numpy's slice behind a call, where it is no part of a formula: "np.sort(x)[::-1]".
+std::string WithoutSlices(std::string text) {
+  constexpr std::string_view kBackwards = "[::-1]";
+  for (size_t at = text.find(kBackwards); at != std::string::npos; at = text.find(kBackwards, at)) {
+    text.replace(at, kBackwards.size(), " reversed ");
+  }
+  return text;
+}
+
 std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
-  std::string plain = PlainSigns(text);
+  std::string plain = PlainConditionals(WithoutPossessives(PlainSigns(text)));
   std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');
   std::replace(plain.begin(), plain.end(), kFormulaEnd, ' ');
   std::replace(plain.begin(), plain.end(), kListEnd, ' ');
@@ -344,18 +354,19 @@ std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) 
   std::string marked;
   size_t at = 0;
   for (const Formula& formula : formulas) {
-    marked += plain.substr(at, formula.begin - at) + kFormulaBegin +
+    marked += WithoutSlices(plain.substr(at, formula.begin - at)) + kFormulaBegin +
               plain.substr(formula.begin, formula.end - formula.begin) + kFormulaEnd;
     at = formula.end;
   }
-  return marked + plain.substr(at);
+  return marked + WithoutSlices(plain.substr(at));
 }
 
 }  // namespace
 
 MatchResult MatchIntent(const ContractLibrary& library, std::string_view text) {
   std::vector<Formula> formulas;
-  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)));
+  const Sentence sentence(library.lexicon().Read(MarkFormulas(text, formulas)),
+                          HasCallOnData(text));
   std::vector<Candidate> met;
   std::vector<Candidate> others;
   for (const Contract& contract : library.contracts()) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "generate/conditional.h"
+
 namespace optiml {
 namespace {
 
@@ -130,6 +132,27 @@ TEST(ParseOperator, NamesWhatIsAllowed) {
   EXPECT_THAT(message("activation:op=rela"), HasSubstr("op is one of relu, leaky_relu"));
   EXPECT_THAT(message("gemv:op=relu"), HasSubstr("has no choice \"op\""));
   EXPECT_THAT(message("histogram:dtype=f32"), HasSubstr("dtype f32 is not offered"));
+}
+
+TEST(Conditionals, AreOneExpression) {
+  EXPECT_THAT(PlainConditionals("if (m[i]) y[i] = a[i]; else y[i] = b[i];"),
+              HasSubstr("y[i] = m[i] ? a[i] : b[i]"));
+  EXPECT_EQ(PlainConditionals("z = u if u > 0 else 0.1*u"), "z = u > 0 ? u : 0.1*u");
+  EXPECT_EQ(PlainConditionals("if v[k] < 0 then v[k] = 0"), "v[k] = v[k] < 0 ? 0 : v[k]");
+  EXPECT_EQ(PlainConditionals("if u < a then a, else if u > b then b, else u"),
+            "u < a ? a : u > b ? b : u");
+  EXPECT_EQ(PlainConditionals("tell me if the sum is large"), "tell me if the sum is large");
+}
+
+TEST(Conditionals, PossessivesAreNoTransposes) {
+  EXPECT_EQ(WithoutPossessives("matlab's A' * b"), "matlab A' * b");
+}
+
+TEST(Conditionals, ACallOnANameIsOnData) {
+  EXPECT_TRUE(HasCallOnData("np.exp(v)"));
+  EXPECT_TRUE(HasCallOnData("w.sum()"));
+  EXPECT_FALSE(HasCallOnData("a.max(b)"));
+  EXPECT_FALSE(HasCallOnData("np.maximum(a, b)"));
 }
 
 }  // namespace

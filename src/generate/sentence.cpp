@@ -219,7 +219,8 @@ class SizeBinder {
 
 }  // namespace
 
-Sentence::Sentence(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
+Sentence::Sentence(std::vector<Token> tokens, bool has_object)
+    : tokens_(std::move(tokens)), has_object_(has_object) {
   for (size_t i = 0; i < tokens_.size(); ++i) {
     const Token& token = tokens_[i];
     has_object_ = has_object_ || token.is_weak || token.dtype ||

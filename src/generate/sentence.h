@@ -18,7 +18,7 @@ using Covered = std::vector<size_t>;
 
 class Sentence {
  public:
-  explicit Sentence(std::vector<Token> tokens);
+  explicit Sentence(std::vector<Token> tokens, bool has_object = false);
 
   const std::vector<Token>& tokens() const { return tokens_; }
   bool has_object() const { return has_object_; }

@@ -349,26 +349,11 @@ Token Power(const Token& base, const Token& exponent) {
 }  // namespace
 
 std::string PlainSigns(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kSigns = {
-      {{"×", " x "},
-       {"·", " * "},
-       {"²", "^2 "},
-       {"³", "^3 "},
-       {"−", "-"},
-       {"–", " - "},
-       {"—", " - "},
-       {"Σ", " sum"},
-       {"∑", " sum"},
-       {"√", " sqrt"},
-       {"’", "'"},
-       {"‘", "'"},
-       {"“", " "},
-       {"”", " "},
-       {"⊙", " .* "},
-       {"‖", "||"},
-       {"ᵀ", "^T "},
-       {"→", " -> "},
-       {"ε", "eps"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kSigns = {
+      {{"×", " x "}, {"·", " * "},      {"²", "^2 "},  {"³", "^3 "},   {"−", "-"},   {"–", " - "},
+       {"—", " - "}, {"Σ", " sum"},     {"∑", " sum"}, {"√", " sqrt"}, {"’", "'"},   {"‘", "'"},
+       {"“", " "},   {"”", " "},        {"⊙", " .* "}, {"‖", "||"},    {"ᵀ", "^T "}, {"→", " -> "},
+       {"ε", "eps"}, {"DIM=1", "dim=0"}}};  // Fortran counts from one
   std::string plain;
   for (size_t i = 0; i < text.size();) {
     bool is_sign = false;
