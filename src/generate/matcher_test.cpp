@@ -155,5 +155,11 @@ TEST(Conditionals, ACallOnANameIsOnData) {
   EXPECT_FALSE(HasCallOnData("np.maximum(a, b)"));
 }
 
+TEST(Matcher, ASliceBackwardsReverses) {
+  EXPECT_EQ(FormatOperator(Clear("np.sort(v)[::-1]")), "sort:order=descending");
+  EXPECT_EQ(FormatOperator(Clear("sort v in reverse")), "sort:order=descending");
+  EXPECT_EQ(FormatOperator(Clear("v[::-1]")), "reverse");
+}
+
 }  // namespace
 }  // namespace optiml
