@@ -39,6 +39,11 @@ KernelArgument Interpreter::MakeKernelArgument(const HostValue& value) {
   if (value.type->kind == ast::TypeKind::kPointer) {
     return CheckedPointer(static_cast<uint64_t>(value.integer), "kernel argument");
   }
+  if (IsClosure(*value.type)) {
+    CannotFollow(
+        "a kernel argument is a lambda of the launcher: device code is compiled without the "
+        "launcher; a struct with operator() does the same");
+  }
   if (value.type->kind == ast::TypeKind::kOther && value.type->bits == 0) {
     CannotFollow(fmt::format("a kernel argument of type {} cannot be traced", value.type->text));
   }

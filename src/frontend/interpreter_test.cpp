@@ -21,6 +21,7 @@ constexpr char kKernels[] =
     "__constant__ float w[4]; namespace ns { static __device__ int flag; } struct V { const float* "
     "d; "
     "int n; float* to[2]; }; __global__ void v(V a) {} __global__ void p(float* y, P q) {} "
+    "template <class F> __global__ void fn(float* y, F f) {} "
     "__global__ void tiles(const __grid_constant__ CUtensorMap "
     "m, "
     "float* y) {}\n"
@@ -416,6 +417,10 @@ const Case kRefusals[] = {
      "kernel.cu:8: a copy's kind does not fit its pointers"},
     {"NewExpression", "P* h = new P{n, 1.f}; s<<<h->n, 1>>>(y, 0.f);",
      "kernel.cu:8: launcher uses new, which cannot be traced: new P{n, 1.f}"},
+    {"LambdaAsArgument", "float z = 1; fn<<<1, 32>>>(y, [z](float v) { return v * z; });",
+     "kernel.cu:8: a kernel argument is a lambda of the launcher: device code is compiled without "
+     "the "
+     "launcher; a struct with operator() does the same"},
     {"FloatToIntOverflow", "float f = 1e20f; int i = (int)f; s<<<i, 1>>>(y, f);",
      "kernel.cu:8: a value of type float cannot become int here"},
 };

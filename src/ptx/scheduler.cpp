@@ -485,20 +485,21 @@ WorkerResult Scheduler::RunBlocks() {
     }
     worker_.progress = false;
     worker_.idle = idle_rounds > 0;
+    set_idle(false);  // while it runs nobody knows whether it gets on
     bool any_finished = false;
     // Blocks that wait take turns; the newest runs first and alone as long as it gets on.
     for (size_t i = 0; i < resident.size(); ++i) {
       if (resident[i]->finished) {
         continue;
       }
-      const bool progress_before = worker_.progress;
-      worker_.progress = false;
+      bool got_on = worker_.progress;
       do {
         worker_.progress = false;
         if (!Round(*resident[i])) {
           launch_.stop = true;
           return std::move(result_);
         }
+        got_on = got_on || worker_.progress;
       } while (worker_.progress && !Finished(*resident[i]) && !launch_.stop);
       if (Finished(*resident[i])) {
         any_finished = true;
@@ -506,7 +507,7 @@ WorkerResult Scheduler::RunBlocks() {
         Retire(resident, i);
         break;
       }
-      worker_.progress = worker_.progress || progress_before;
+      worker_.progress = got_on;
     }
     if (worker_.progress || any_finished) {
       launch_.progress.fetch_add(1);

@@ -116,6 +116,7 @@ Result<CaseJudge::Outcome> CaseJudge::Run(std::vector<PassRun> passes, std::stri
     return failed;
   }
   buffers_ = std::move(result.buffers);
+  first_pass_work_ = result.outcome.pass_work.empty() ? 0 : result.outcome.pass_work.front();
   OPTIML_ASSIGN(Outcome wrong, Compare(buffers_, request_.passes.back().poison, what));
   if (wrong) {
     return wrong;

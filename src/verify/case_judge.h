@@ -59,6 +59,8 @@ class CaseJudge {
 
   // Of the last run.
   const std::vector<Tensor>& buffers() const { return buffers_; }
+  // Thread instructions of its first pass; 0: not counted.
+  uint64_t first_pass_work() const { return first_pass_work_; }
 
  private:
   // What the device says of the run itself.
@@ -67,6 +69,7 @@ class CaseJudge {
   const Of of_;
   PlanRun request_;
   std::vector<Tensor> buffers_;
+  uint64_t first_pass_work_ = 0;
 };
 
 }  // namespace optiml

@@ -17,6 +17,7 @@
 #include "verify/compare.h"
 #include "verify/limits.h"
 #include "verify/live_case.h"
+#include "verify/many_calls.h"
 #include "verify/plan_runner.h"
 #include "verify/prepare.h"
 #include "verify/promoted_original.h"
@@ -232,6 +233,12 @@ Result<std::optional<Rejection>> TaskVerifier::RunCase(const CaseRun& run, Verif
   if (!all) {
     judge.MoveTo(elsewhere);
     OPTIML_ASSIGN(all, judge.Run({others, reversed}, kOnALaterCall));
+  }
+  if (!all && HasDeviceVariables(run.candidate.artifact.ptx)) {
+    const size_t calls =
+        CallsInOneProcess(c->inputs, judge.first_pass_work(), options_.step_limit_per_case);
+    judge.MoveTo({});
+    return calls == 0 ? Outcome() : judge.Run(std::vector<PassRun>(calls, once), kOnALaterCall);
   }
   if (!all || all->stage == Stage::kL0) {
     return all;
