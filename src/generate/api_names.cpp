@@ -1,10 +1,10 @@
 #include "generate/api_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <vector>
 
+#include "generate/characters.h"
 #include "generate/tokens.h"
 
 namespace optiml {
@@ -13,15 +13,6 @@ namespace {
 // Longer calls and tuples are no notation of sizes.
 constexpr size_t kMostArguments = 200;
 
-bool IsUpper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool IsLower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool StartsName(char c) {
   return IsUpper(c) || IsLower(c);
 }
@@ -29,15 +20,8 @@ bool IsOfName(char c) {
   return StartsName(c) || IsDigit(c) || c == '_';
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    c = IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return lower;
-}
-
-std::string Trim(std::string_view text) {
+// Of an argument, without spaces and quotes.
+std::string Unquoted(std::string_view text) {
   const size_t first = text.find_first_not_of(" '\"");
   return first == std::string_view::npos
              ? ""
@@ -52,7 +36,7 @@ std::vector<std::string> Arguments(std::string_view text) {
   std::vector<std::string> arguments;
   while (true) {
     const size_t comma = text.find(',');
-    arguments.push_back(Trim(text.substr(0, comma)));
+    arguments.push_back(Unquoted(text.substr(0, comma)));
     if (comma == std::string_view::npos) {
       return arguments;
     }
@@ -150,10 +134,6 @@ class Speaker {
     }
     spoken_ += SplitIdentifier(name, words_.whole);
     SizesOfCall(Lower(name));
-    if (text_.substr(at_, 6) == "[::-1]") {
-      spoken_ += " reversed ";
-      at_ += 6;
-    }
     Along(Lower(name), is_method, has_path);
   }
 
@@ -210,7 +190,7 @@ class Speaker {
       end = EndOfName(end);
       end += At(end) == quote && end > at_ + 2 ? 1 : 0;
     }
-    const std::string value = Lower(Trim(text_.substr(at_ + 1, end - at_ - 1)));
+    const std::string value = Lower(Unquoted(text_.substr(at_ + 1, end - at_ - 1)));
     const std::string key = Lower(name);
     const auto known = words_.keywords.find(key + "=" + value);
     const auto any = words_.keywords.find(key + "=*");

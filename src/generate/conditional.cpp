@@ -5,6 +5,8 @@
 #include <regex>
 #include <utility>
 
+#include "generate/characters.h"
+
 namespace optiml {
 namespace {
 
@@ -64,11 +66,7 @@ const std::array<Rule, 8>& Rules() {
 
 std::string PlainConditionals(std::string_view text) {
   std::string plain(text);
-  std::string lower(text);
-  for (char& c : lower) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  if (text.size() > kMostText || lower.find("if") == std::string::npos) {
+  if (text.size() > kMostText || Lower(text).find("if") == std::string::npos) {
     return plain;
   }
   for (const Rule& rule : Rules()) {

@@ -6,19 +6,13 @@
 #include <cmath>
 #include <map>
 
+#include "generate/characters.h"
 #include "generate/formula_nodes.h"
 
 namespace optiml {
 namespace {
 
 using Kind = FormulaNode::Kind;
-
-bool IsUpper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool IsLower(char c) {
-  return c >= 'a' && c <= 'z';
-}
 
 class Unifier {
  public:

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "generate/characters.h"
 #include "generate/formula.h"
 #include "generate/formula_nodes.h"
 #include "generate/formula_parser.h"
@@ -11,10 +12,6 @@ namespace optiml {
 namespace {
 
 using Kind = FormulaNode::Kind;
-
-bool IsUpper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
 
 // "B*T" in a list, "M/N": extents.
 bool IsExtents(const FormulaNode& node) {

@@ -2,12 +2,11 @@
 
 #include <array>
 
+#include "generate/characters.h"
+
 namespace optiml {
 namespace {
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "generate/characters.h"
+
 namespace optiml {
 namespace {
 
 using Kind = FormulaNode::Kind;
-
-bool IsLower(char c) {
-  return c >= 'a' && c <= 'z';
-}
 
 }  // namespace
 

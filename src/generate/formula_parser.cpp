@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "generate/characters.h"
 #include "generate/formula_nodes.h"
 
 namespace optiml {
@@ -16,13 +17,6 @@ using Kind = FormulaNode::Kind;
 // Few enough that the rewriting, which may look twice at each level, stays short.
 constexpr int kDeepest = 24;
 constexpr size_t kMostSigns = 160;  // tokens of one formula
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool IsUpper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
 
 class Parser {
  public:
@@ -69,8 +63,11 @@ class Parser {
   }
   bool IsOf(Sign::Kind kind) const { return at_ < signs_.size() && signs_[at_].kind == kind; }
   bool Take(std::string_view text) {
-    at_ += Is(text) ? 1 : 0;
-    return at_ > 0 && signs_[at_ - 1].text == text;
+    if (!Is(text)) {
+      return false;
+    }
+    ++at_;
+    return true;
   }
   bool SpaceBefore(size_t i) const { return i < signs_.size() && signs_[i].after_space; }
 

@@ -70,7 +70,6 @@ class Match {
   }
 
   Candidate Take() { return std::move(candidate_); }
-  const std::vector<bool>& core() const { return core_; }
 
  private:
   static void Mark(const Covered& covered, std::vector<bool>& marks) {
@@ -335,7 +334,6 @@ std::vector<std::string> UnknownToAll(const Sentence& sentence,
   return unknown;
 }
 
-// The sentence with marks where its formulas are.
 // numpy's slice behind a call, where it is no part of a formula: "np.sort(x)[::-1]".
 std::string WithoutSlices(std::string text) {
   constexpr std::string_view kBackwards = "[::-1]";
@@ -345,6 +343,7 @@ std::string WithoutSlices(std::string text) {
   return text;
 }
 
+// The sentence with marks where its formulas are.
 std::string MarkFormulas(std::string_view text, std::vector<Formula>& formulas) {
   std::string plain = PlainConditionals(WithoutPossessives(PlainSigns(text)));
   std::replace(plain.begin(), plain.end(), kFormulaBegin, ' ');

@@ -8,12 +8,11 @@
 #include <limits>
 #include <utility>
 
+#include "generate/characters.h"
+
 namespace optiml {
 namespace {
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -37,13 +36,6 @@ constexpr std::array<std::pair<std::string_view, int64_t>, 6> kUnits = {{{"kb", 
 // "1080p": a frame by its height.
 constexpr std::array<std::pair<int64_t, int64_t>, 5> kFrames = {
     {{480, 640}, {720, 1280}, {1080, 1920}, {1440, 2560}, {2160, 3840}}};
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return text;
-}
 
 class Splitter {
  public:

@@ -55,6 +55,15 @@ Result<std::string> StringOf(const TomlValue& table, std::string_view key) {
   return entry->value.string;
 }
 
+// The words of one string of the lexicon.
+Result<void> ReadSet(const TomlValue& table, std::string_view key,
+                     std::set<std::string> (*words_of)(const std::string&),
+                     std::set<std::string>& set) {
+  OPTIML_ASSIGN(const std::string words, StringOf(table, key));
+  set = words_of(words);
+  return {};
+}
+
 Result<const TomlValue*> TableOf(const TomlValue& table, std::string_view key) {
   const TomlEntry* entry = table.Find(key);
   if (entry == nullptr || entry->value.kind != TomlValue::Kind::kTable) {
@@ -101,10 +110,8 @@ Result<Lexicon> Lexicon::Load() {
 Result<Lexicon> Lexicon::Parse(std::string_view toml) {
   OPTIML_ASSIGN(const TomlValue document, ParseToml(toml, "lexicon.toml"));
   Lexicon lexicon;
-  const auto read_set = [&](std::string_view key, std::set<std::string>& set) -> Result<void> {
-    OPTIML_ASSIGN(const std::string words, StringOf(document, key));
-    set = StemmedSet(words);
-    return {};
+  const auto read_set = [&](std::string_view key, std::set<std::string>& set) {
+    return ReadSet(document, key, &StemmedSet, set);
   };
   OPTIML_TRY(read_set("stop", lexicon.stop_));
   OPTIML_TRY(read_set("weak", lexicon.weak_));
@@ -139,10 +146,8 @@ Result<Lexicon> Lexicon::Parse(std::string_view toml) {
 }
 
 Result<void> Lexicon::ParseApi(const TomlValue& document) {
-  const auto read_set = [&](std::string_view key, std::set<std::string>& set) -> Result<void> {
-    OPTIML_ASSIGN(const std::string words, StringOf(document, key));
-    set = PlainSet(words);
-    return {};
+  const auto read_set = [&](std::string_view key, std::set<std::string>& set) {
+    return ReadSet(document, key, &PlainSet, set);
   };
   OPTIML_TRY(read_set("namespaces", api_.namespaces));
   OPTIML_TRY(read_set("roots", api_.roots));
@@ -151,8 +156,7 @@ Result<void> Lexicon::ParseApi(const TomlValue& document) {
   OPTIML_TRY(read_set("dimensions", api_.dimensions));
   OPTIML_TRY(read_set("blas", blas_));
   OPTIML_TRY(read_set("c_math", c_math_));
-  OPTIML_ASSIGN(const std::string hints, StringOf(document, "hints"));
-  hints_ = StemmedSet(hints);
+  OPTIML_TRY(ReadSet(document, "hints", &StemmedSet, hints_));
   const auto read_map = [&](std::string_view key,
                             std::map<std::string, std::string>& map) -> Result<void> {
     OPTIML_ASSIGN(const TomlValue* table, TableOf(document, key));

@@ -37,7 +37,7 @@ enum class Prompt {
   kWriteKernel,
   kRepairKernel,
 };
-inline constexpr int kPromptCount = 10;
+inline constexpr int kPromptCount = static_cast<int>(Prompt::kRepairKernel) + 1;
 
 // "proposer 3f2a9c01"
 std::string PromptVersion(Prompt prompt);

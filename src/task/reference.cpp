@@ -324,7 +324,7 @@ Result<void> CompiledReference::ReadSignature() {
   const Result<std::string> signature = server_->Signature();
   if (!signature) {
     return signature.error().code() == ErrorCode::kInvalidArgument
-               ? Fail("cannot be loaded: " + signature.error().message())
+               ? Fail("cannot be loaded: " + LastLines(signature.error().message(), 300))
                : signature.error();
   }
   const std::string_view output = *signature;

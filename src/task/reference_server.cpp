@@ -10,10 +10,6 @@ namespace {
 constexpr std::chrono::seconds kLoadLimit{20};
 constexpr size_t kMarkLength = std::char_traits<char>::length(kDriverMark);
 
-std::string LastBytes(const std::string& text, size_t most) {
-  return text.size() > most ? text.substr(text.size() - most) : text;
-}
-
 }  // namespace
 
 Result<std::string> ReferenceServer::Signature() {
@@ -27,7 +23,7 @@ Result<std::string> ReferenceServer::Signature() {
       return Error(ErrorCode::kInvalidArgument,
                    answer.kind == LineServer::Answer::Kind::kTimedOut
                        ? "it does not reach its main function within 20 s"
-                       : LastBytes(answer.standard_error, 300));
+                       : answer.standard_error);
     }
     if (answer.line.starts_with(kDriverMark)) {  // static initialisers may print as well
       signature_ = answer.line.substr(kMarkLength);
